@@ -1,0 +1,1 @@
+"""The process: settings, start and stop, watching and ingest, status socket, command line."""

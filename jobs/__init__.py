@@ -1,0 +1,1 @@
+"""The queue with claims, its policy, and one file per job."""

@@ -1,0 +1,61 @@
+"""What a job does with its run: a value it returns, or raises from the depth.
+
+Only these five are known. Anything else a job raises is a fault of ours and counts as Retry with the error's type.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class Outcome(Exception):  # noqa: N818  (an outcome is no error; it is an exception so that it can be raised from depth)
+    """Base of the five."""
+
+
+@dataclass(frozen=True)
+class Done(Outcome):
+    """Finished. `summary` is one word or sentence for people; `wake_lane` lets waiting jobs of the lane look again."""
+
+    summary: str = ""
+    wake_lane: bool = False
+
+
+@dataclass(frozen=True)
+class Snooze(Outcome):
+    """Not yet: again after `delay` seconds, or when woken; no error, no attempt used. `payload`, if given, replaces
+    the job's payload in the same transaction."""
+
+    delay: float
+    why: str
+    payload: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Retry(Outcome):
+    """This item's attempt failed: attempts + 1, again after `delay` seconds (None: the policy's own delay)."""
+
+    why: str
+    delay: float | None = None
+
+
+@dataclass(frozen=True)
+class Cool(Outcome):
+    """The destination failed: hold all its jobs. `delay` seconds (Retry-After) or None for the policy's next step.
+
+    `parked` holds until a person acts or a rare probe succeeds (refused key, quota); `code` is the problem's code in
+    `status`: `offline`, `busy`, `not-understood`, `key-refused`, `quota`.
+    """
+
+    destination: str
+    why: str
+    code: str
+    delay: float | None = None
+    parked: bool = False
+
+
+@dataclass(frozen=True)
+class GiveUp(Outcome):
+    """Dead letter, kept whole with its reason."""
+
+    why: str
+    wake_lane: bool = False

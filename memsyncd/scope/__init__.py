@@ -1,0 +1,1 @@
+"""Which repository, directory and branch a session belongs to."""
