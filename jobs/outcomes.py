@@ -1,6 +1,6 @@
-"""What a job does with its run: a value it returns, or raises from the depth.
+"""What a job does with its run: one of five values, returned, or raised from the depth inside `Ended`.
 
-Only these five are known. Anything else a job raises is a fault of ours and counts as Retry with the error's type.
+Anything else a job raises is a fault of ours and counts as Retry with the error's type.
 """
 
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 
-class Outcome(Exception):  # noqa: N818  (an outcome is no error; it is an exception so that it can be raised from depth)
+class Outcome:
     """Base of the five."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Done(Outcome):
     """Finished. `summary` is one word or sentence for people; `wake_lane` lets waiting jobs of the lane look again."""
 
@@ -20,7 +20,7 @@ class Done(Outcome):
     wake_lane: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Snooze(Outcome):
     """Not yet: again after `delay` seconds, or when woken; no error, no attempt used. `payload`, if given, replaces
     the job's payload in the same transaction."""
@@ -30,7 +30,7 @@ class Snooze(Outcome):
     payload: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Retry(Outcome):
     """This item's attempt failed: attempts + 1, again after `delay` seconds (None: the policy's own delay)."""
 
@@ -38,7 +38,7 @@ class Retry(Outcome):
     delay: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cool(Outcome):
     """The destination failed: hold all its jobs. `delay` seconds (Retry-After) or None for the policy's next step.
 
@@ -53,9 +53,17 @@ class Cool(Outcome):
     parked: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GiveUp(Outcome):
     """Dead letter, kept whole with its reason."""
 
     why: str
     wake_lane: bool = False
+
+
+class Ended(Exception):  # noqa: N818  (it ends a run, which is no error)
+    """Carries an outcome up from the depth of a job."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
