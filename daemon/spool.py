@@ -1,0 +1,265 @@
+"""A spool's directories, and the only code that moves its handoffs.
+
+Every change of hands is one rename inside the spool: `x.json` waits, `x.running` is claimed (its mtime is the
+heartbeat), `dead/x.json` was given up with its reason beside it, `corrupt/x.json` holds bytes that are no handoff.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+WAITING = ".json"
+CLAIMED = ".running"
+WRITING = ".tmp"
+REASON = ".reason.json"
+
+STALE_CLAIM_SECONDS = 300.0
+"""A claim untouched for longer is nobody's any more (CONTRACT "A spool", facts 1.12)."""
+
+EXPIRY_SECONDS = 7 * 24 * 3600.0
+"""A handoff older than this goes to `dead/` as expired (CONTRACT "A spool"; facts 1.13 deleted it)."""
+
+ABANDONED_WRITE_SECONDS = 24 * 3600.0
+"""A `.tmp` older than this has no writer any more (CONTRACT "A spool")."""
+
+_PRIVATE_DIRECTORY = 0o700
+_PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A file under `pending/` that waits to be claimed. `changed_at` is its mtime in Unix seconds."""
+
+    stem: str
+    size: int
+    changed_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolCounts:
+    """How many files a spool holds of each kind, and the age of the oldest waiting one in seconds."""
+
+    pending: int
+    running: int
+    dead: int
+    corrupt: int
+    oldest_pending_seconds: float
+
+
+class Spool:
+    """One harness's spool. `own` tells ours, where only this daemon claims, from an existing plugin's.
+
+    Methods raise OSError where the file system refuses; a file that another took first is no error.
+    """
+
+    def __init__(self, path: Path, harness: str, *, own: bool) -> None:
+        self.path = path
+        self.harness = harness
+        self.own = own
+        self.name = harness if own else f"{harness}@{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
+        self.pending = path / "pending"
+        self.dead = path / "dead"
+        self.corrupt = path / "corrupt"
+        self.evidence = path / "evidence.sqlite3"
+        self.paused = path / "paused"
+
+    def prepare(self) -> None:
+        """Create what is missing, private from the first moment; an existing plugin's own modes are left alone."""
+        for directory in (self.path, self.pending, self.dead, self.corrupt):
+            if self.own or directory in (self.dead, self.corrupt):
+                _make_private(directory)
+
+    def waiting(self) -> list[Waiting]:
+        """Return the files that wait, in name order. Links, directories and foreign names are not among them."""
+        found = []
+        for entry in _entries(self.pending):
+            if not entry.name.endswith(WAITING):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    found.append(Waiting(entry.name[: -len(WAITING)], status.st_size, status.st_mtime))
+        found.sort(key=lambda waiting: waiting.stem)
+        return found
+
+    def oddities(self) -> list[str]:
+        """Return names that end like handoffs and are no regular files: never opened, never followed."""
+        return [
+            entry.name
+            for entry in _entries(self.pending)
+            if entry.name.endswith(WAITING) and not entry.is_file(follow_symlinks=False)
+        ]
+
+    def claim(self, stem: str) -> bool:
+        """Take a waiting handoff; False where another was faster."""
+        try:
+            os.rename(self.pending / (stem + WAITING), self.pending / (stem + CLAIMED))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def read(self, stem: str) -> bytes:
+        """Return a claimed handoff's bytes; a link that took the file's place is not followed."""
+        descriptor = os.open(
+            self.pending / (stem + CLAIMED), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        )
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+
+    def give_back(self, stem: str) -> bool:
+        """Return a claimed handoff to those that wait; False where it is gone."""
+        return _moved(self.pending / (stem + CLAIMED), self.pending / (stem + WAITING))
+
+    def finish(self, stem: str) -> bool:
+        """Unlink a claimed handoff whose work is done; False where it is gone."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.pending / (stem + CLAIMED))
+            return True
+        return False
+
+    def is_held(self, stem: str) -> bool:
+        """Whether the claimed file is still there: its writer may have withdrawn it (facts 1.19)."""
+        return os.path.lexists(self.pending / (stem + CLAIMED))
+
+    def touch(self, stem: str) -> bool:
+        """Beat the heart of a claim; False where it is gone."""
+        try:
+            os.utime(self.pending / (stem + CLAIMED), follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def bury(self, stem: str, reason: str, detail: str = "", *, suffix: str = CLAIMED) -> None:
+        """Give a handoff up: whole into `dead/`, its reason beside it first, so that no dead file lacks one."""
+        self._set_aside(self.dead, stem, suffix, reason, detail)
+
+    def quarantine(self, stem: str, detail: str, *, suffix: str = CLAIMED) -> None:
+        """Set bytes that are no handoff aside, whole."""
+        self._set_aside(self.corrupt, stem, suffix, "corrupt", detail)
+
+    def revive(self, stem: str) -> bool:
+        """Bring a dead handoff back to wait, with a new age; False where there is none."""
+        target = self.pending / (stem + WAITING)
+        if not _moved(self.dead / (stem + WAITING), target):
+            return False
+        os.utime(target)
+        (self.dead / (stem + REASON)).unlink(missing_ok=True)
+        return True
+
+    def discard(self, stem: str) -> bool:
+        """Delete a dead handoff and its reason, as a person asked; False where there is none."""
+        (self.dead / (stem + REASON)).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.dead / (stem + WAITING))
+            return True
+        return False
+
+    def stale_claims(self, now: float, *, at_start: bool) -> list[str]:
+        """Return the stems of claims nobody works on: in our own spool all of an earlier run at start, in a plugin's
+        those untouched for 300 s (CONTRACT "Said precisely")."""
+        stale = []
+        for entry in _entries(self.pending):
+            if not entry.name.endswith(CLAIMED):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                age = now - entry.stat(follow_symlinks=False).st_mtime
+                if (self.own and at_start) or age > STALE_CLAIM_SECONDS:
+                    stale.append(entry.name[: -len(CLAIMED)])
+        return stale
+
+    def refresh(self) -> None:
+        """Make every waiting and claimed handoff young again: a pause uses up nobody's age (facts 1.28)."""
+        for entry in _entries(self.pending):
+            if entry.name.endswith((WAITING, CLAIMED)):
+                with contextlib.suppress(FileNotFoundError):
+                    os.utime(entry.path, follow_symlinks=False)
+
+    def sweep(self, now: float) -> int:
+        """Delete temporary files whose writer is gone; return how many."""
+        swept = 0
+        for entry in _entries(self.pending):
+            if not entry.name.endswith(WRITING):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                if now - entry.stat(follow_symlinks=False).st_mtime > ABANDONED_WRITE_SECONDS:
+                    os.unlink(entry.path)
+                    swept += 1
+        return swept
+
+    def counts(self, now: float) -> SpoolCounts:
+        """Count the files as they are now."""
+        pending = running = 0
+        oldest = now
+        for entry in _entries(self.pending):
+            if entry.name.endswith(CLAIMED):
+                running += 1
+            elif entry.name.endswith(WAITING):
+                pending += 1
+                with contextlib.suppress(FileNotFoundError):
+                    oldest = min(oldest, entry.stat(follow_symlinks=False).st_mtime)
+        dead = sum(1 for entry in _entries(self.dead) if _is_letter(entry.name))
+        corrupt = sum(1 for entry in _entries(self.corrupt) if not entry.name.endswith(REASON))
+        return SpoolCounts(pending, running, dead, corrupt, max(0.0, now - oldest) if pending else 0.0)
+
+    def dead_letters(self) -> dict[str, str]:
+        """Return the stems of given-up handoffs with their reasons."""
+        letters = {}
+        for entry in _entries(self.dead):
+            if _is_letter(entry.name):
+                stem = entry.name[: -len(WAITING)]
+                letters[stem] = _reason(self.dead / (stem + REASON))
+        return letters
+
+    def _set_aside(self, directory: Path, stem: str, suffix: str, reason: str, detail: str) -> None:
+        _make_private(directory)
+        note = json.dumps({"reason": reason, "detail": detail, "file": stem + WAITING}, ensure_ascii=True)
+        _write_private(directory / (stem + REASON), note)
+        _moved(self.pending / (stem + suffix), directory / (stem + WAITING))
+
+
+def _entries(directory: Path) -> Iterator["os.DirEntry[str]"]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from entries
+    except FileNotFoundError:
+        return
+
+
+def _moved(source: Path, target: Path) -> bool:
+    try:
+        os.rename(source, target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_letter(name: str) -> bool:
+    return name.endswith(WAITING) and not name.endswith(REASON)
+
+
+def _reason(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8")).get("reason", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def _make_private(directory: Path) -> None:
+    with contextlib.suppress(FileExistsError):
+        os.makedirs(directory, mode=_PRIVATE_DIRECTORY)
+        os.chmod(directory, _PRIVATE_DIRECTORY)
+
+
+def _write_private(path: Path, text: str) -> None:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}{WRITING}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, _PRIVATE_FILE)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(temporary, path)
