@@ -61,7 +61,7 @@ class GiveUp(Outcome):
     wake_lane: bool = False
 
 
-class Ended(Exception):  # noqa: N818  (it ends a run, which is no error)
+class Ended(Exception):
     """Carries an outcome up from the depth of a job."""
 
     def __init__(self, outcome: Outcome) -> None:

@@ -57,9 +57,7 @@ class JobQueue(Protocol):
     def get(self, job_id: str) -> Job | None:
         """Return one job."""
 
-    def jobs(
-        self, *, state: JobState | None = None, kind: str = "", lane: str = "", limit: int = 100
-    ) -> Sequence[Job]:
+    def jobs(self, *, state: JobState | None = None, kind: str = "", lane: str = "", limit: int = 100) -> Sequence[Job]:
         """Return jobs, newest change first."""
 
     def counts(self) -> QueueCounts:
