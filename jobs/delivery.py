@@ -1,0 +1,79 @@
+"""What the delivering jobs share: the stores they read, the platform they send to, and the numbers they keep to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memsyncd.evidence.store import EvidenceStore
+
+from jobs import queue as job_queue
+from jobs.extractions import Extractions
+from jobs.job import NewJob
+from memsyncd.clock import Clock
+from memsyncd.evidence.event import Packet, Scope
+from memsyncd.platforms.platform import Platform
+
+CHECKPOINT = "checkpoint"
+FLUSH = "flush"
+
+MAX_ATTEMPTS = 5
+"""Failed tries after which a packet gives up (facts 2.10)."""
+
+LOOK_AFTER_SECONDS = 5.0
+"""How long after a request without an answer the platform is searched for it (CONTRACT "Delivered once")."""
+
+ARRIVED = "arrived"
+"""The slot of a batch known to be on the platform though it told no extraction event to ask for."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The surroundings of a delivery. `store` raises KeyError for a spool that is served no more.
+
+    `hold` says why a scope is not delivered at present (paused, excluded), or None. `user_id` is whose memories
+    these become, `source` the tag of the harness. `extraction_wait_seconds` is the time one extraction may take
+    (CONTRACT: 120).
+    """
+
+    store: Callable[[str], EvidenceStore]
+    queue: job_queue.JobQueue
+    platform: Platform
+    extractions: Extractions
+    clock: Clock
+    user_id: Callable[[], str]
+    hold: Callable[[Scope], str | None]
+    redact: Callable[[str], str]
+    extraction_wait_seconds: float = 120.0
+
+
+def lane(spool: str, session_id: str) -> str:
+    """Return the lane of a session: its packets keep their order."""
+    return f"{spool}/{session_id}"
+
+
+def flush_job(spool: str, packet: Packet, destination: str) -> NewJob:
+    """Return the one job that delivers `packet`; its id follows from the packet, so it cannot exist twice."""
+    return NewJob(
+        id=f"{FLUSH}:{spool}:{packet.packet_id}",
+        kind=FLUSH,
+        payload={"spool": spool, "packet": packet.packet_id},
+        lane=lane(spool, packet.session_id),
+        destination=destination,
+    )
+
+
+def checkpoint_job(
+    spool: str, session_id: str, *, key: str, reason: str, delay: float = 0.0, why: str = "", handoff: str = ""
+) -> NewJob:
+    """Return a job that puts what a session has into packets and sees them through.
+
+    `key` makes it unique within the spool: a handoff's id, or what called for it. `handoff` is the stem of the
+    claimed file that stays until the job is over.
+    """
+    return NewJob(
+        id=f"{CHECKPOINT}:{spool}:{key}",
+        kind=CHECKPOINT,
+        payload={"spool": spool, "session": session_id, "reason": reason, "handoff": handoff, "packets": []},
+        lane=lane(spool, session_id),
+        delay=delay,
+        reason=why,
+    )

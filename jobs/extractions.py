@@ -1,0 +1,107 @@
+"""The open extraction events: when each is asked next, and what was answered. Kept in memory, for the packet's row is
+the truth: a job that finds its event unknown here registers it anew."""
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from memsyncd.clock import Clock
+from memsyncd.platforms.platform import Extraction
+
+GROWTH = 1.5
+"""Each further question waits this much longer than the one before."""
+
+MAX_INTERVAL_SECONDS = 20.0
+"""The longest wait between questions; below the 30 s within which a verdict is to be known (issue figures)."""
+
+KEPT_VERDICTS = 10_000
+"""Verdicts nobody fetched are forgotten beyond this many; asking the platform again brings them back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An extraction not yet decided. `job_id` is woken by its verdict; times are monotonic seconds."""
+
+    event_id: str
+    job_id: str
+    opened_at: float
+    next_ask: float
+    interval: float
+
+
+class Extractions:
+    """Safe from any thread. `on_open` is called, outside the lock, when an event is due before the planned look."""
+
+    def __init__(self, clock: Clock, *, first_interval_seconds: float) -> None:
+        self._clock = clock
+        self._first_interval = first_interval_seconds
+        self._lock = threading.Lock()
+        self._open: dict[str, Open] = {}
+        self._verdicts: dict[str, Extraction] = {}
+        self._planned = math.inf
+        self.on_open: Callable[[], None] = lambda: None
+
+    def register(self, event_id: str, job_id: str) -> None:
+        """Watch an event for a job; one that is watched already keeps its schedule."""
+        now = self._clock.monotonic()
+        with self._lock:
+            known = self._open.get(event_id)
+            if known is not None:
+                self._open[event_id] = replace(known, job_id=job_id)
+                return
+            next_ask = now + self._first_interval
+            self._open[event_id] = Open(event_id, job_id, now, next_ask, self._first_interval)
+            earlier = next_ask < self._planned
+            if earlier:
+                self._planned = next_ask
+        if earlier:
+            self.on_open()
+
+    def due(self) -> Sequence[Open]:
+        """Return the events to ask now, the longest overdue first."""
+        now = self._clock.monotonic()
+        with self._lock:
+            return sorted((entry for entry in self._open.values() if entry.next_ask <= now), key=lambda e: e.next_ask)
+
+    def wait_seconds(self) -> float | None:
+        """Return how long until the next question is due, or None where nothing is open; the asker waits that long."""
+        now = self._clock.monotonic()
+        with self._lock:
+            self._planned = min((entry.next_ask for entry in self._open.values()), default=math.inf)
+            return max(0.0, self._planned - now) if self._open else None
+
+    def told(self, answer: Extraction) -> str | None:
+        """Take an answer in. Return the job to wake if it is a verdict on a watched event, else None."""
+        now = self._clock.monotonic()
+        with self._lock:
+            entry = self._open.get(answer.event_id)
+            if entry is None:
+                return None
+            if answer.state.is_terminal:
+                del self._open[answer.event_id]
+                self._verdicts[answer.event_id] = answer
+                while len(self._verdicts) > KEPT_VERDICTS:
+                    del self._verdicts[next(iter(self._verdicts))]
+                return entry.job_id
+            interval = min(entry.interval * GROWTH, MAX_INTERVAL_SECONDS)
+            self._open[answer.event_id] = replace(entry, next_ask=now + interval, interval=interval)
+            return None
+
+    def verdict(self, event_id: str) -> Extraction | None:
+        """Return the verdict on an event, if it has come."""
+        with self._lock:
+            return self._verdicts.get(event_id)
+
+    def forget(self, event_id: str) -> None:
+        """Stop watching an event and drop its verdict: its job has acted on it."""
+        with self._lock:
+            self._open.pop(event_id, None)
+            self._verdicts.pop(event_id, None)
+
+    def counts(self) -> tuple[int, float]:
+        """Return how many are open, and for how many seconds the oldest has been."""
+        now = self._clock.monotonic()
+        with self._lock:
+            oldest = min((entry.opened_at for entry in self._open.values()), default=now)
+            return len(self._open), now - oldest

@@ -1,0 +1,189 @@
+"""The flush job: delivers one packet. A small state machine kept in the packet's row, so it can be resumed anywhere.
+
+Every request is written down before it leaves and ticked off after its answer. What may have arrived without an answer
+is looked for before it is sent again. No run waits: a wait is a snooze.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.packets.messages import messages
+from memsyncd.packets.request import batch_requests
+
+from jobs.claims import JobContext
+from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
+from jobs.failures import after_failure
+from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
+from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
+from memsyncd.platforms.platform import Batch, Extraction, ExtractionState, PlatformError, Rejected
+
+HELD_SECONDS = 60.0
+"""How often a held packet looks again; a resume wakes it."""
+
+_FAILED_STATUS = {
+    ExtractionState.FAILED: PacketStatus.FAILED,
+    ExtractionState.MISSING: PacketStatus.MISSING,
+}
+
+
+def flush(context: JobContext, delivery: Delivery) -> Outcome:
+    """Post what was not posted, ask for what was, and close the packet when all of it is confirmed."""
+    payload = context.job.payload
+    try:
+        store = delivery.store(str(payload["spool"]))
+    except KeyError:
+        return Snooze(HELD_SECONDS, "its spool is not served at present")
+    packet = store.packet(str(payload["packet"]))
+    if packet is None:
+        return Done("its packet is no more", wake_lane=True)
+    if packet.status == PacketStatus.GAVE_UP:
+        store.reopen_packet(packet.packet_id)  # only a person's retry runs the job of a packet that was given up
+    elif not packet.is_open:
+        return Done("its packet was closed before", wake_lane=True)
+    scope = store.scope(packet.session_id) or Scope(packet.repo_id, packet.app_id)
+    held = delivery.hold(scope)
+    if held is not None:
+        return Snooze(HELD_SECONDS, held)
+    run = _Run(context, delivery, store, packet, scope)
+    try:
+        return run.deliver()
+    except PlatformError as error:
+        return run.failed(error)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a flush, and what it works with."""
+
+    context: JobContext
+    delivery: Delivery
+    store: EvidenceStore
+    packet: Packet
+    scope: Scope
+
+    def deliver(self) -> Outcome:
+        requests = self._requests()
+        if not requests:
+            self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
+            return Done("nothing to deliver: no dialogue in it", wake_lane=True)
+        slots = self._post(requests)
+        return self._confirm(slots)
+
+    def failed(self, error: PlatformError) -> Outcome:
+        """Turn a platform's failure into an outcome; a refusal of this item is one of its attempts."""
+        if isinstance(error, Rejected):
+            return self._attempt_failed(PacketStatus.ERROR, error.message)
+        return after_failure(error, self.delivery.platform.destination)
+
+    def _requests(self) -> Sequence[Batch]:
+        dialogue = messages(
+            self.store.packet_events(self.packet.packet_id), root=self.scope.root, redact=self.delivery.redact
+        )
+        return batch_requests(self.packet, self.scope, dialogue, user_id=self.delivery.user_id(), source="memsyncd")
+
+    def _post(self, requests: Sequence[Batch]) -> list[str]:
+        """Return the event id of every batch, posting those that have none."""
+        slots = [*self.packet.slots, *[""] * len(requests)][: len(requests)]
+        posts = {post.batch: post for post in self.store.posts(self.packet.packet_id)}
+        for number, request in enumerate(requests):
+            if slots[number]:
+                continue
+            if self.context.stopping.is_set():
+                raise Ended(Snooze(0.0, "the daemon is stopping"))
+            slots[number] = self._look(posts.get(number), request, len(requests)) or self._send(request, len(requests))
+        return slots
+
+    def _look(self, post: Post | None, request: Batch, batches: int) -> str:
+        """Return the slot of a batch whose earlier request was never answered, if the platform has it."""
+        if post is None or post.event_id:
+            return ""
+        waited = self.delivery.clock.wall() - post.started_at
+        if 0.0 <= waited < LOOK_AFTER_SECONDS:
+            raise Ended(Snooze(LOOK_AFTER_SECONDS - waited, "an answer never came: about to look for the batch"))
+        found = self.delivery.platform.find(
+            request.packet_id, request.number, user_id=request.user_id, app_id=request.app_id
+        )
+        self.context.answered()
+        return self._accept(request, found.event_id or ARRIVED, batches) if found is not None else ""
+
+    def _send(self, request: Batch, batches: int) -> str:
+        self.store.begin_post(request.packet_id, request.number, self.delivery.clock.wall())
+        try:
+            accepted = self.delivery.platform.add(request)
+        except PlatformError as error:
+            if not error.may_have_arrived:
+                self.store.refuse_post(request.packet_id, request.number)
+            raise
+        self.context.answered()
+        if not accepted.event_id and not accepted.finished:
+            # the batch may be there all the same: its post stays, and the next try looks first (facts 2.23)
+            raise Ended(self._attempt_failed(PacketStatus.MISSING, "the platform's answer named no extraction event"))
+        return self._accept(request, accepted.event_id or ARRIVED, batches)
+
+    def _accept(self, request: Batch, slot: str, batches: int) -> str:
+        self.store.accept_post(request.packet_id, request.number, slot, batches=batches, at=self.delivery.clock.wall())
+        return slot
+
+    def _confirm(self, slots: Sequence[str]) -> Outcome:
+        """Close the packet if every extraction succeeded; else wait, or end this attempt."""
+        verdicts = [self._verdict(slot) for slot in slots]
+        for number, verdict in enumerate(verdicts):
+            if verdict is not None and verdict.state in _FAILED_STATUS:
+                self.store.forget_slot(self.packet.packet_id, number)
+                self.delivery.extractions.forget(verdict.event_id)
+                why = f"extraction {verdict.state.lower()}" + (f": {verdict.error}" if verdict.error else "")
+                return self._attempt_failed(_FAILED_STATUS[verdict.state], self.delivery.redact(why))
+        if all(verdict is not None for verdict in verdicts):
+            return self._delivered(slots, verdicts)
+        return self._wait(slots, verdicts)
+
+    def _verdict(self, slot: str) -> Extraction | None:
+        if slot == ARRIVED:
+            return Extraction(slot, ExtractionState.SUCCEEDED)
+        return self.delivery.extractions.verdict(slot)
+
+    def _wait(self, slots: Sequence[str], verdicts: Sequence[Extraction | None]) -> Outcome:
+        packet_id, now = self.packet.packet_id, self.delivery.clock.wall()
+        open_slots = [slot for slot, verdict in zip(slots, verdicts, strict=True) if verdict is None]
+        since = [post.waiting_since for post in self.store.posts(packet_id) if post.waiting_since]
+        left = max(since, default=now) + self.delivery.extraction_wait_seconds - now
+        if left <= 0.0 and self._ask(open_slots):
+            return self._confirm(slots)
+        if left <= 0.0:
+            self.store.restart_wait(packet_id, now)
+            for slot in open_slots:
+                self.delivery.extractions.forget(slot)
+            return self._attempt_failed(PacketStatus.TIMEOUT, "the extraction took longer than its wait")
+        for slot in open_slots:
+            self.delivery.extractions.register(slot, self.context.job.id)
+        return Snooze(left, "its extraction is open")
+
+    def _ask(self, slots: Sequence[str]) -> bool:
+        """Ask once more at the end of the wait; True if any verdict came. A wait spent with the destination away
+        begins anew: it was not the extraction that took so long."""
+        came = False
+        for slot in slots:
+            self.delivery.extractions.register(slot, self.context.job.id)
+            try:
+                answer = self.delivery.platform.extraction(slot)
+            except PlatformError:
+                self.store.restart_wait(self.packet.packet_id, self.delivery.clock.wall())
+                raise
+            self.context.answered()
+            came = self.delivery.extractions.told(answer) is not None or came
+        return came
+
+    def _delivered(self, slots: Sequence[str], verdicts: Sequence[Extraction | None]) -> Outcome:
+        memories = sum(verdict.memories for verdict in verdicts if verdict is not None)
+        self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
+        for slot in slots:
+            self.delivery.extractions.forget(slot)
+        return Done(f"delivered: {memories} memories made" if memories else "delivered: nothing new", wake_lane=True)
+
+    def _attempt_failed(self, status: PacketStatus, why: str) -> Outcome:
+        attempts = self.store.fail_packet(self.packet.packet_id, status, why)
+        if attempts < MAX_ATTEMPTS:
+            return Retry(why)
+        self.store.close_packet(self.packet.packet_id, PacketStatus.GAVE_UP, error=why)
+        return GiveUp(why, wake_lane=True)

@@ -1,0 +1,84 @@
+"""The poll job: one for the destination, asking for every open extraction, so that a thousand of them cost a thousand
+rows and no thread."""
+
+import itertools
+from collections.abc import Sequence
+
+from jobs.claims import JobContext
+from jobs.delivery import Delivery
+from jobs.extractions import Open
+from jobs.failures import after_failure
+from jobs.job import NewJob
+from jobs.outcomes import Outcome, Snooze
+from memsyncd.platforms.platform import Extraction, ExtractionState, PlatformError, Rejected
+
+POLL = "poll"
+
+SINGLE_QUESTIONS = 8
+"""Up to so many due events are asked one by one; beyond, one listing answers a hundred (measured.md, Polling)."""
+
+LISTING_PAGES = 20
+"""Pages of the listing read in one round at most."""
+
+IDLE_SECONDS = 3600.0
+"""The sleep when nothing is open; a new extraction wakes the job."""
+
+
+def poll_job(destination: str) -> NewJob:
+    """Return the one poll job of a destination."""
+    return NewJob(id=f"{POLL}:{destination}", kind=POLL, destination=destination)
+
+
+def poll(context: JobContext, delivery: Delivery) -> Outcome:
+    """Ask what is due, wake the jobs whose verdicts came, and sleep until the next question."""
+    due = delivery.extractions.due()
+    try:
+        _ask(due, delivery, context)
+    except PlatformError as error:
+        return after_failure(error, delivery.platform.destination)
+    wait = delivery.extractions.wait_seconds()
+    return Snooze(IDLE_SECONDS if wait is None else wait, "nothing open" if wait is None else "extractions are open")
+
+
+def _ask(due: Sequence[Open], delivery: Delivery, context: JobContext) -> None:
+    """Ask, and wake the jobs of the verdicts. What a failure cut short is due again at the next run."""
+    wake: list[str] = []
+    try:
+        if len(due) > SINGLE_QUESTIONS:
+            due = _list(due, delivery, context, wake)
+        for entry in due[:SINGLE_QUESTIONS]:
+            _tell(_question(entry, delivery), delivery, wake)
+            context.answered()
+    finally:
+        if wake:
+            delivery.queue.wake(*wake)
+
+
+def _question(entry: Open, delivery: Delivery) -> Extraction:
+    try:
+        return delivery.platform.extraction(entry.event_id)
+    except Rejected:
+        # a refused question says nothing of the extraction: it stays open until its wait is over (never-again 107)
+        return Extraction(entry.event_id, ExtractionState.RUNNING)
+
+
+def _list(due: Sequence[Open], delivery: Delivery, context: JobContext, wake: list[str]) -> Sequence[Open]:
+    """Read the listing until every due event was in it; return those that were not, to be asked one by one."""
+    missing = {entry.event_id: entry for entry in due}
+    try:
+        for page in itertools.islice(delivery.platform.extractions(), LISTING_PAGES):
+            context.answered()
+            for answer in page:
+                missing.pop(answer.event_id, None)
+                _tell(answer, delivery, wake)
+            if not missing or context.stopping.is_set():
+                break
+    except Rejected:
+        pass  # a server without a listing: every event is asked by itself, a few a round
+    return tuple(missing.values())
+
+
+def _tell(answer: Extraction, delivery: Delivery, wake: list[str]) -> None:
+    job_id = delivery.extractions.told(answer)
+    if job_id is not None:
+        wake.append(job_id)
