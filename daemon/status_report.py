@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from daemon.problems import Problem, failing, problems
 from daemon.status_parts import (
     ExtractionPart,
     Finding,
@@ -14,6 +13,7 @@ from daemon.status_parts import (
     StatusParts,
     TelemetryPart,
 )
+from daemon.status_problems import Problem, failing, problems
 from jobs.queue import Destination
 from memsyncd.clock import rfc3339
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from daemon.problems import KINDS
+from daemon.status_problems import KINDS
 from daemon.status_report import (
     ExtractionPart,
     Finding,
@@ -57,33 +57,37 @@ def trouble(code: str, *, seconds: float = 60.0, parked: bool = False, name: str
 def test_document_has_every_key_of_the_contract() -> None:
     """The document carries at least CONTRACT's keys, as JSON values only."""
     document = json.loads(json.dumps(status_document(parts())))
-    assert set(document) >= set(
-        [
-            "version",
-            "protocol",
-            "pid",
-            "run_id",
-            "started_at",
-            "uptime_seconds",
-            "state",
-            "summary",
-            "spools",
-            "jobs",
-            "platform",
-            "extraction",
-            "telemetry",
-            "counters",
-            "problems",
-        ]
-    )
+    assert set(document) >= {
+        "version",
+        "protocol",
+        "pid",
+        "run_id",
+        "started_at",
+        "uptime_seconds",
+        "state",
+        "summary",
+        "spools",
+        "jobs",
+        "platform",
+        "extraction",
+        "telemetry",
+        "counters",
+        "problems",
+    }
     assert document["protocol"] == 1
-    assert set(document["spools"][0]) >= set(
-        ["harness", "path", "pending", "running", "dead", "corrupt", "oldest_pending_seconds"]
-    )
-    assert set(document["jobs"]) >= set(["ready", "waiting", "claimed", "done", "dead", "oldest_ready_seconds"])
-    assert set(document["platform"]) >= set(["kind", "url", "ok", "cooling_until", "last_success_at", "last_error"])
+    assert set(document["spools"][0]) >= {
+        "harness",
+        "path",
+        "pending",
+        "running",
+        "dead",
+        "corrupt",
+        "oldest_pending_seconds",
+    }
+    assert set(document["jobs"]) >= {"ready", "waiting", "claimed", "done", "dead", "oldest_ready_seconds"}
+    assert set(document["platform"]) >= {"kind", "url", "ok", "cooling_until", "last_success_at", "last_error"}
     assert set(document["extraction"]) >= {"open", "oldest_seconds"}
-    assert set(document["telemetry"]) >= set(["enabled", "endpoint", "spooled", "parked", "dropped"])
+    assert set(document["telemetry"]) >= {"enabled", "endpoint", "spooled", "parked", "dropped"}
     assert document["started_at"].endswith("Z")
 
 
@@ -196,7 +200,7 @@ def test_every_problem_has_a_sentence_and_something_to_type(code: str) -> None:
 
 def test_what_degrades_comes_first_and_nothing_twice() -> None:
     """Problems that turn health red stand before the rest; one code at one place is told once."""
-    twice = (Finding("clock-jumped"), Finding("disk-nearly-full", where="/s"), Finding("disk-nearly-full", where="/s"))
+    twice = (Finding("clock-jumped"), Finding("disk-nearly-full:/s"), Finding("disk-nearly-full", where="/s"))
     document = status_document(parts(findings=twice))
     assert [problem["code"] for problem in document["problems"]] == ["disk-nearly-full", "clock-jumped"]
 

@@ -5,7 +5,7 @@ the like are problems, not ill health.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from daemon.status_parts import Finding, Phase, SpoolPart, StatusParts
 from jobs.queue import Destination
@@ -155,7 +155,9 @@ def problems(parts: StatusParts) -> list[Problem]:
     """Return what is wrong, what degrades first, each code and place once."""
     found: dict[tuple[str, str], Problem] = {}
     for finding in (*parts.findings, *_derived(parts)):
-        found.setdefault((finding.code, finding.where), _problem(finding))
+        code, _, where = finding.code.partition(":")
+        plain = replace(finding, code=code, where=finding.where or where)
+        found.setdefault((plain.code, plain.where), _problem(plain))
     return sorted(found.values(), key=lambda problem: not problem.degrades)
 
 
