@@ -21,6 +21,9 @@ from memsyncd.platforms.platform import Batch, Extraction, ExtractionState, Plat
 HELD_SECONDS = 60.0
 """How often a held packet looks again; a resume wakes it."""
 
+EXTRACTION_OPEN = "its extraction is open"
+"""The reason of a flush that waits for a verdict."""
+
 _FAILED_STATUS = {
     ExtractionState.FAILED: PacketStatus.FAILED,
     ExtractionState.MISSING: PacketStatus.MISSING,
@@ -157,7 +160,7 @@ class _Run:
             return self._attempt_failed(PacketStatus.TIMEOUT, "the extraction took longer than its wait")
         for slot in open_slots:
             self.delivery.extractions.register(slot, self.context.job.id)
-        return Snooze(left, "its extraction is open")
+        return Snooze(left, EXTRACTION_OPEN)
 
     def _ask(self, slots: Sequence[str]) -> bool:
         """Ask once more at the end of the wait; True if any verdict came. A wait spent with the destination away

@@ -1,0 +1,321 @@
+"""Ingest: from waiting handoffs to committed evidence and to jobs. One thread runs it, so every claim has one owner.
+
+Records are unlinked after the commit that holds them. Flushes stay as `.running` until their job is over. What does not
+parse waits out its grace and is set aside whole; it costs its neighbours nothing.
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.hooks.adapters import records_for
+from memsyncd.redaction import redact_value
+
+from daemon.findings import Findings
+from daemon.grace import Grace
+from daemon.intake import MAX_BYTES, TornError, handoff_from
+from daemon.served import Served
+from daemon.sessions import Sessions
+from daemon.spool import EXPIRY_SECONDS, WAITING, Spool, Waiting
+from jobs.delivery import checkpoint_job
+from jobs.job import ACTIVE, JobState, NewJob
+from jobs.queue import JobQueue
+from memsyncd.clock import Clock, from_rfc3339, rfc3339
+from memsyncd.counters import Counters
+from memsyncd.evidence.event import NewEvent, Scope
+from memsyncd.hooks.handoff import Handoff, HarnessProcess, NotAHandoffError
+from memsyncd.hooks.record import UNKNOWN_SESSION, Record
+from memsyncd.packets import checkpoint as selection
+
+BATCH = 100
+"""Handoffs per evidence transaction: measured at 18,000 a second with full sync (measured.md, Claims and SQLite)."""
+
+BATCH_BYTES = 4 * 1024 * 1024
+"""A batch ends early beyond this, so that large handoffs do not add up in memory."""
+
+SAME_EVENT_SECONDS = 2.0
+"""Two deliveries of the same content without an id this close together are one event (CONTRACT "Said precisely")."""
+
+_MAX_STEM = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A claimed and parsed handoff with the records in it."""
+
+    stem: str
+    handoff: Handoff
+    records: Sequence[Record]
+    age_seconds: float
+
+
+@dataclass(slots=True)
+class _Recent:
+    """The last times each content was recorded, to tell a repeated hook from a repeated prompt."""
+
+    at: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
+
+    def key(self, identity: tuple[str, str, str], captured_at: float, handoff_id: str) -> str:
+        last = self.at.get(identity)
+        if last is not None and abs(captured_at - last[0]) <= SAME_EVENT_SECONDS:
+            return last[1]
+        key = f"{identity[2]}@{handoff_id}"
+        self.at[identity] = (captured_at, key)
+        while len(self.at) > BATCH * 10:
+            del self.at[next(iter(self.at))]
+        return key
+
+
+@dataclass
+class Ingest:
+    """Works through the served spools. `resolve` tells a directory's scope; `is_paused` and `is_excluded` are the gate;
+    `on_event(kind, **fields)` tells observers, without texts."""
+
+    served: Served
+    queue: JobQueue
+    clock: Clock
+    counters: Counters
+    findings: Findings
+    sessions: Sessions
+    resolve: Callable[[str], Scope]
+    on_event: Callable[..., None]
+    held: dict[str, tuple[Spool, str]] = field(default_factory=dict)
+    """The claimed flush handoffs by the id of the job each waits for."""
+    grace: Grace = field(init=False)
+    _recent: _Recent = field(default_factory=_Recent)
+
+    def __post_init__(self) -> None:
+        self.grace = Grace(self.clock)
+
+    def scan(self, *, stopping: Callable[[], bool] = lambda: False) -> int:
+        """Take in everything that waits in every spool; return how many handoffs were."""
+        taken = 0
+        for spool in self.served.spools():
+            try:
+                store = self.served.store(spool.name)
+            except KeyError:
+                continue
+            if spool.own and spool.paused.exists():
+                spool.refresh()
+                continue
+            taken += self._scan_spool(spool, store, stopping)
+        return taken
+
+    def _scan_spool(self, spool: Spool, store: EvidenceStore, stopping: Callable[[], bool]) -> int:
+        taken = 0
+        where = str(spool.path)
+        try:
+            waiting = spool.waiting()
+            while waiting and not stopping():
+                batch = _next_batch(waiting)
+                del waiting[: len(batch)]
+                taken += self._take(spool, store, batch)
+            self.findings.clear("spool-read-only", where)
+        except OSError as error:
+            if self.findings.report("spool-read-only", where, error.strerror or type(error).__name__):
+                self.on_event("spool-failed", spool=spool.name, error=error.strerror)
+        except sqlite3.Error as error:
+            if self.findings.report("spool-read-only", where, f"its evidence store: {error}"):
+                self.on_event("spool-failed", spool=spool.name, error=str(error))
+        return taken
+
+    def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
+        claimed: list[_Taken] = []
+        try:
+            for waiting in batch:
+                taken = self._claim(spool, waiting)
+                if taken is not None:
+                    claimed.append(taken)
+            self._record(spool, store, claimed)
+        except (OSError, sqlite3.Error):
+            for taken in claimed:
+                spool.give_back(taken.stem)
+            raise
+        self._finish_records(spool, [taken.stem for taken in claimed if not taken.handoff.is_flush])
+        self._queue_flushes(spool, [taken for taken in claimed if taken.handoff.is_flush])
+        return len(claimed)
+
+    def _claim(self, spool: Spool, waiting: Waiting) -> _Taken | None:
+        age = self.clock.wall() - waiting.changed_at
+        if waiting.size > MAX_BYTES:
+            spool.bury(waiting.stem, "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}", suffix=WAITING)
+            return self._lost("handoffs_oversized", spool, waiting.stem)
+        if age > EXPIRY_SECONDS:
+            spool.bury(waiting.stem, "expired", f"waited {age / 86_400:.1f} days", suffix=WAITING)
+            return self._lost("handoffs_expired", spool, waiting.stem)
+        if self.grace.holds(spool.name, waiting) or not spool.claim(waiting.stem):
+            return None
+        try:
+            handoff = handoff_from(spool.read(waiting.stem), stem=waiting.stem)
+        except (TornError, NotAHandoffError) as error:
+            return self._suspect(spool, waiting, str(error))
+        self.grace.forget(spool.name, waiting.stem)
+        return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness), age)
+
+    def _suspect(self, spool: Spool, waiting: Waiting, why: str) -> None:
+        """Set aside what is no handoff once nobody writes to it any more; until then it waits as it was."""
+        if self.grace.is_over(spool.name, waiting):
+            spool.quarantine(waiting.stem, why)
+            self.grace.forget(spool.name, waiting.stem)
+            self._lost("handoffs_corrupt", spool, waiting.stem)
+        else:
+            spool.give_back(waiting.stem)
+
+    def _lost(self, counter: str, spool: Spool, stem: str) -> None:
+        self.counters.add(counter)
+        self.on_event(counter.replace("_", "-"), spool=spool.name, handoff=stem)
+
+    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Taken]) -> None:
+        events: list[NewEvent] = []
+        processes: dict[str, HarnessProcess | None] = {}
+        for taken in claimed:
+            for index, record in enumerate(taken.records):
+                events.append(self._event(taken.handoff, index, record, spool.harness))
+                processes[record.session_id] = taken.handoff.process
+        if not events:
+            return
+        if store.read_only:
+            raise sqlite3.OperationalError("of an unknown form, so nothing can be recorded in it")
+        appended = store.append(events)
+        self.counters.add("events_recorded", appended.inserted)
+        self.counters.add("events_repeated", appended.duplicates)
+        self.on_event("evidence-recorded", spool=spool.name, events=appended.inserted, repeated=appended.duplicates)
+        self._after_commit(spool, store, events, processes, appended.answered)
+
+    def _after_commit(
+        self,
+        spool: Spool,
+        store: EvidenceStore,
+        events: Sequence[NewEvent],
+        processes: dict[str, HarnessProcess | None],
+        answered: frozenset[str],
+    ) -> None:
+        now = self.clock.monotonic()
+        for event in events:
+            self.sessions.moved(
+                spool.name, event.session_id, event.handoff_id, at=now, process=processes[event.session_id]
+            )
+        for session_id in answered:
+            self.checkpoint_if_due(spool, store, session_id)
+
+    def checkpoint_if_due(self, spool: Spool, store: EvidenceStore, session_id: str) -> None:
+        """Queue a periodic checkpoint when a session's unsent evidence has reached a threshold (facts 3.2)."""
+        if session_id == UNKNOWN_SESSION or store.open_packet(session_id) is not None:
+            return
+        due = selection.select(store.unflushed(session_id), forced=False)
+        if due:
+            key = f"{_safe(session_id)}:{due[-1].id}"
+            self.queue.enqueue(checkpoint_job(spool.name, session_id, key=key, reason="periodic"))
+
+    def _event(self, handoff: Handoff, index: int, record: Record, spool_harness: str) -> NewEvent:
+        captured = from_rfc3339(handoff.captured_at)
+        now = self.clock.wall()
+        harness = handoff.harness or spool_harness
+        return NewEvent(
+            session_id=record.session_id,
+            kind=record.kind,
+            payload=redact_value(dict(record.payload)),
+            created_at=rfc3339(now if captured is None else captured),
+            handoff_id=f"{handoff.id}#{index}" if index else handoff.id,
+            scope=self.resolve(record.cwd),
+            harness=harness,
+            duplicate_key=self._duplicate_key(harness, handoff, record, now if captured is None else captured),
+        )
+
+    def _duplicate_key(self, harness: str, handoff: Handoff, record: Record, captured: float) -> str:
+        """Return what two deliveries of one event share (CONTRACT "Same event twice")."""
+        content = json.dumps(record.payload, sort_keys=True, ensure_ascii=True)
+        digest = hashlib.sha256(f"{record.kind}\0{record.agent_id}\0{content}".encode()).hexdigest()[:24]
+        if record.turn_id:
+            # one turn may end more than once with different answers, so an answer's content is part of its name
+            return f"{record.kind}:{record.turn_id}:{record.agent_id}" + (
+                f":{digest}" if record.kind == "assistant_stop" else ""
+            )
+        return self._recent.key((harness, record.session_id, digest), captured, handoff.id)
+
+    def _finish_records(self, spool: Spool, stems: Sequence[str]) -> None:
+        for stem in stems:
+            spool.finish(stem)
+        self.counters.add("handoffs_recorded", len(stems))
+
+    def _queue_flushes(self, spool: Spool, flushes: Sequence[_Taken]) -> None:
+        if not flushes:
+            return
+        jobs = [_flush_request(spool, taken) for taken in flushes]
+        for taken, job in zip(flushes, jobs, strict=True):
+            if taken.handoff.reason == "idle":
+                self._replace_idle(spool, job)
+            self.held[job.id] = (spool, taken.stem)
+            spool.touch(taken.stem)
+        self.queue.enqueue(*jobs)
+        self.counters.add("handoffs_queued", len(jobs))
+        for job in jobs:
+            known = self.queue.get(job.id)
+            if known is not None and known.state not in ACTIVE:
+                self.over(job.id, known.state, known.reason)
+            else:
+                self.on_event("flush-asked", spool=spool.name, job=job.id, reason=str(job.payload["reason"]))
+
+    def _replace_idle(self, spool: Spool, newer: NewJob) -> None:
+        """Withdraw an earlier idle handoff of the session: the newer one takes its place (facts 1.20)."""
+        for job in self.queue.jobs(state=JobState.WAITING, lane=newer.lane):
+            is_idle = job.payload.get("reason") == "idle" and not job.payload.get("packets")
+            if is_idle and job.id != newer.id and self.queue.cancel(job.id, "a newer idle handoff took its place"):
+                self.over(job.id, JobState.CANCELLED, "replaced")
+
+    def over(self, job_id: str, state: JobState, why: str) -> None:
+        """Let go of the handoff a finished job was held for: unlinked when done or withdrawn, buried when dead."""
+        spool, stem = self.held.pop(job_id, (None, ""))
+        if spool is None:
+            return
+        if state is JobState.DEAD:
+            spool.bury(stem, why or "given up")
+            self.counters.add("handoffs_dead")
+        elif not spool.finish(stem):
+            spool.discard(stem)  # it was revived by a person's retry of its job
+
+    def beat(self) -> None:
+        """Beat the hearts of the held claims; a withdrawn idle handoff ends its job (facts 1.19)."""
+        for job_id, (spool, stem) in list(self.held.items()):
+            if not spool.touch(stem) and self.queue.cancel(job_id, "its handoff was withdrawn"):
+                self.held.pop(job_id, None)
+
+    def give_back(self) -> None:
+        """Return every held claim to those that wait, for a clean stop."""
+        for spool, stem in self.held.values():
+            spool.give_back(stem)
+        self.held.clear()
+
+
+def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
+    size = 0
+    for count, entry in enumerate(waiting[:BATCH], start=1):
+        size += entry.size
+        if size > BATCH_BYTES:
+            return waiting[:count]
+    return waiting[:BATCH]
+
+
+def _flush_request(spool: Spool, taken: _Taken) -> NewJob:
+    handoff = taken.handoff
+    session = handoff.hook_input.get("session_id") or handoff.hook_input.get("conversation_id")
+    left = max(0.0, handoff.delay_seconds - max(0.0, taken.age_seconds))
+    return checkpoint_job(
+        spool.name,
+        session if isinstance(session, str) and session else UNKNOWN_SESSION,
+        key=_safe(taken.stem),
+        reason=handoff.reason or "manual",
+        delay=left,
+        why="its delay is not over" if left else "",
+        handoff=taken.stem,
+    )
+
+
+def _safe(stem: str) -> str:
+    """Return a name for a job id: the stem itself, or a hash where it is long or not plain text."""
+    if len(stem) <= _MAX_STEM and stem.isascii() and stem.isprintable():
+        return stem
+    return hashlib.sha256(stem.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,54 @@
+"""From the bytes of a handoff file to a handoff. Pure: what to do with what does not parse is the ingest's business."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from memsyncd.hooks.handoff import Handoff, NotAHandoffError, parse
+
+MAX_BYTES = 96 * 1024 * 1024
+"""The largest handoff read: a hook's 64 MB of input, every byte escaped half again. Larger ones are set aside."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_decoder = msgspec.json.Decoder()
+
+
+class TornError(ValueError):
+    """Not (yet) one whole JSON document."""
+
+
+def handoff_from(content: bytes, *, stem: str) -> Handoff:
+    """Return the handoff in `content`, read from a file named `stem`.
+
+    Text that is no Unicode (a lone surrogate, a broken byte) is replaced by U+FFFD rather than refused, for one stray
+    character must not cost a session (never-again 113). Raises TornError where there is no whole JSON document, and
+    NotAHandoffError where there is one of another shape.
+    """
+    document: Any
+    try:
+        document = _decoder.decode(content)
+    except (msgspec.DecodeError, RecursionError):
+        document = _cleaned(content)
+    return parse(document, stem=stem)
+
+
+def _cleaned(content: bytes) -> Any:
+    text = content.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", "replace")
+    try:
+        return _without_surrogates(json.loads(text))
+    except ValueError as error:
+        raise TornError("not one whole JSON document") from error
+    except RecursionError as error:
+        raise NotAHandoffError("nested too deeply") from error
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return value

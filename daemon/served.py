@@ -1,0 +1,148 @@
+"""The spools this daemon serves, and the evidence store of each: its own, those of the config, those of plugins."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memsyncd.evidence.store import EvidenceStore
+
+from daemon.findings import Findings
+from daemon.spool import Spool
+from memsyncd.clock import Clock
+from memsyncd.evidence.schema import NewerSchema
+
+PLUGIN_SUFFIX = "-plugin"
+"""Existing plugins keep their data in `~/.mem0/<harness>-plugin` (facts 15.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory to serve. `own` tells this daemon's spools, where nobody else claims."""
+
+    path: Path
+    harness: str
+    own: bool
+
+
+class Served:
+    """Finds spools and opens their stores. `place_list` is asked again at every refresh, for hooks make new spools."""
+
+    def __init__(
+        self, place_list: Callable[[], Sequence[Place]], clock: Clock, project_id_of: Callable[[str, str], str]
+    ) -> None:
+        self._place_list = place_list
+        self._clock = clock
+        self._project_id_of = project_id_of
+        self._lock = threading.Lock()
+        self._spools: dict[str, Spool] = {}
+        self._stores: dict[str, EvidenceStore] = {}
+
+    def refresh(self, findings: Findings) -> list[Spool]:
+        """Serve what is new and open what could not be opened before; return the spools served from now on."""
+        new = []
+        for place in self._place_list():
+            spool = Spool(place.path, place.harness, own=place.own)
+            with self._lock:
+                known = spool.name in self._spools
+                is_open = spool.name in self._stores
+            if not known:
+                if not self._prepare(spool, findings):
+                    continue
+                with self._lock:
+                    self._spools[spool.name] = spool
+                new.append(spool)
+            if not is_open:
+                self._open(spool, findings)
+        return new
+
+    def spools(self) -> Sequence[Spool]:
+        """Return the spools served, in the order of their names."""
+        with self._lock:
+            return [self._spools[name] for name in sorted(self._spools)]
+
+    def spool(self, name: str) -> Spool:
+        """Return one; raises KeyError where it is not served."""
+        with self._lock:
+            return self._spools[name]
+
+    def store(self, name: str) -> EvidenceStore:
+        """Return a spool's evidence store; raises KeyError while it cannot be opened."""
+        with self._lock:
+            return self._stores[name]
+
+    def stores(self) -> Sequence[tuple[Spool, EvidenceStore]]:
+        """Return every spool whose store is open."""
+        with self._lock:
+            return [(self._spools[name], store) for name, store in sorted(self._stores.items())]
+
+    def close(self) -> None:
+        """Close every store."""
+        with self._lock:
+            for store in self._stores.values():
+                store.close()
+            self._stores.clear()
+
+    def _prepare(self, spool: Spool, findings: Findings) -> bool:
+        where = str(spool.path)
+        try:
+            spool.prepare()
+            if spool.own:
+                os.listdir(spool.pending)
+        except OSError as error:
+            findings.report("spool-unreadable", where, error.strerror or type(error).__name__)
+            return False
+        findings.clear("spool-unreadable", where)
+        return True
+
+    def _open(self, spool: Spool, findings: Findings) -> None:
+        where = str(spool.path)
+        is_theirs = not spool.own and spool.evidence.exists()
+        if not spool.own and not is_theirs and spool.path.name.endswith(PLUGIN_SUFFIX):
+            return  # a plugin makes its own store; until then there is nothing to deliver
+        try:
+            store = EvidenceStore.open(
+                spool.evidence, own=not is_theirs, clock=self._clock, project_id_of=self._project_id_of
+            )
+        except NewerSchema as error:
+            findings.report("newer-evidence", where, str(error))
+            return
+        except (OSError, sqlite3.Error) as error:
+            findings.report("spool-unreadable", where, str(error))
+            return
+        findings.clear("newer-evidence", where)
+        findings.clear("spool-unreadable", where)
+        if store.problem:
+            findings.report("evidence-read-only" if store.read_only else "evidence-renewed", where, store.problem)
+        with self._lock:
+            self._stores[spool.name] = store
+
+
+def places_to_serve(
+    spools: Path, configured: Sequence[tuple[Path, str]], home: Path, *, discover: bool
+) -> Sequence[Place]:
+    """Return the directories to serve: ours, the configured ones, and with `discover` those of existing plugins."""
+    found: dict[str, Place] = {}
+
+    def add(place: Place) -> None:
+        found.setdefault(os.path.realpath(place.path), place)
+
+    for directory in _directories(spools):
+        add(Place(directory, directory.name, own=True))
+    for path, harness in configured:
+        add(Place(path, harness, own=False))
+    if discover:
+        for directory in _directories(home / ".mem0"):
+            if directory.name.endswith(PLUGIN_SUFFIX):
+                add(Place(directory, directory.name.removesuffix(PLUGIN_SUFFIX), own=False))
+    return list(found.values())
+
+
+def _directories(parent: Path) -> list[Path]:
+    try:
+        with os.scandir(parent) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+    except OSError:
+        return []

@@ -1,0 +1,63 @@
+"""Recovery: re-creates whatever job the evidence calls for and the queue does not have. A scan is the truth."""
+
+from collections.abc import Iterable, Sequence
+
+from jobs.delivery import FLUSH, Delivery, checkpoint_job, flush_job
+from jobs.flush import EXTRACTION_OPEN
+from jobs.job import JobState
+from memsyncd.clock import from_rfc3339
+from memsyncd.evidence.event import Packet
+from memsyncd.evidence.store import EvidenceStore
+
+FOREIGN_GRACE_SECONDS = 300.0
+"""An open packet of a plugin's store that moved more recently may be in its own worker's hands (facts 1.12)."""
+
+WOKEN_AT_ONCE = 10_000
+"""Flushes woken at start to register their open extractions anew; more of them wake by their own deadlines."""
+
+
+def reconcile(stores: Iterable[tuple[str, bool, EvidenceStore]], delivery: Delivery) -> int:
+    """Queue a flush for every open packet that has none; return how many were missing.
+
+    `stores` gives each spool's name, whether it is our own, and its evidence.
+    """
+    missing = 0
+    for spool, own, store in stores:
+        if store.read_only:
+            continue
+        for packet in store.open_packets():
+            if own or _is_abandoned(packet, delivery):
+                missing += delivery.queue.enqueue(flush_job(spool, packet, delivery.platform.destination))
+    return missing
+
+
+def resume_extractions(delivery: Delivery) -> int:
+    """After a start, wake the flushes that wait for an extraction: who asks for it was forgotten with the old process."""
+    waiting = delivery.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=WOKEN_AT_ONCE)
+    return delivery.queue.wake(*(job.id for job in waiting if job.reason == EXTRACTION_OPEN))
+
+
+def session_over(spool: str, session_id: str, last_event: str, why: str, delivery: Delivery) -> bool:
+    """Queue the checkpoint that the end of a session calls for; False where that end was queued before."""
+    reason = "idle" if why == "idle" else "session-end"
+    job = checkpoint_job(spool, session_id, key=f"over:{last_event}", reason=reason, why=why)
+    return bool(delivery.queue.enqueue(job))
+
+
+def asked_by_person(spool: str, sessions: Sequence[str], key: str, delivery: Delivery) -> list[str]:
+    """Queue a checkpoint for each session, as `flush` asks; return their ids."""
+    queued = [
+        checkpoint_job(spool, session, key=f"manual:{key}:{n}", reason="manual") for n, session in enumerate(sessions)
+    ]
+    delivery.queue.enqueue(*queued)
+    return [job.id for job in queued]
+
+
+def _is_abandoned(packet: Packet, delivery: Delivery) -> bool:
+    updated = from_rfc3339(packet.updated_at)
+    if updated is None:
+        try:
+            updated = float(packet.updated_at)
+        except ValueError:
+            return True
+    return delivery.clock.wall() - updated > FOREIGN_GRACE_SECONDS
