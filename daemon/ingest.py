@@ -10,9 +10,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.adapters import records_for
-from memsyncd.redaction import redact_value
 
 from daemon.findings import Findings
 from daemon.grace import Grace
@@ -26,9 +24,11 @@ from jobs.queue import JobQueue
 from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
+from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.handoff import Handoff, HarnessProcess, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION, Record
 from memsyncd.packets import checkpoint as selection
+from memsyncd.redaction import redact_value
 
 BATCH = 100
 """Handoffs per evidence transaction: measured at 18,000 a second with full sync (measured.md, Claims and SQLite)."""
@@ -71,8 +71,8 @@ class _Recent:
 
 @dataclass
 class Ingest:
-    """Works through the served spools. `resolve` tells a directory's scope; `is_paused` and `is_excluded` are the gate;
-    `on_event(kind, **fields)` tells observers, without texts."""
+    """Works through the served spools. `resolve` tells a directory's scope, `is_excluded` whether nothing of it is
+    captured; `on_event(kind, **fields)` tells observers, without texts."""
 
     served: Served
     queue: JobQueue
@@ -81,6 +81,7 @@ class Ingest:
     findings: Findings
     sessions: Sessions
     resolve: Callable[[str], Scope]
+    is_excluded: Callable[[str], bool]
     on_event: Callable[..., None]
     held: dict[str, tuple[Spool, str]] = field(default_factory=dict)
     """The claimed flush handoffs by the id of the job each waits for."""
@@ -173,6 +174,9 @@ class Ingest:
         processes: dict[str, HarnessProcess | None] = {}
         for taken in claimed:
             for index, record in enumerate(taken.records):
+                if self.is_excluded(record.cwd):
+                    self.counters.add("events_excluded")
+                    continue
                 events.append(self._event(taken.handoff, index, record, spool.harness))
                 processes[record.session_id] = taken.handoff.process
         if not events:

@@ -1,0 +1,150 @@
+"""The composition root: every part of the daemon made once, from settings and places, and tied to the others."""
+
+import os
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jobs.handler import Handler
+from jobs.sqlite_queue import SqliteQueue
+from memsyncd.platforms.local.platform import LocalPlatform
+from memsyncd.scope.remote import project_id
+from memsyncd.scope.resolve import ScopeResolver, user_id
+
+from daemon.api_key import KeySource
+from daemon.configuration_error import ConfigurationError
+from daemon.findings import Findings
+from daemon.gate import Gate
+from daemon.ingest import Ingest
+from daemon.journal import Journal
+from daemon.places import Places
+from daemon.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
+from daemon.sessions import Sessions
+from daemon.settings import Settings
+from jobs import checkpoint, delivery, flush, poll
+from jobs.errors import NewerSchema as NewerQueue
+from jobs.extractions import Extractions
+from jobs.policy import Policy
+from memsyncd.clock import Clock
+from memsyncd.counters import Counters
+from memsyncd.platforms.mem0 import HttpSettings, Mem0Platform
+from memsyncd.platforms.platform import Platform
+from memsyncd.redaction import redact
+
+MEM0_URL = "https://api.mem0.ai"
+"""The hosted platform's own address (hooks-and-apis 3A)."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything that runs, made and not yet started."""
+
+    places: Places
+    settings: Settings
+    clock: Clock
+    counters: Counters
+    findings: Findings
+    journal: Journal
+    queue: SqliteQueue
+    platform: Platform
+    key_source: KeySource
+    gate: Gate
+    served: Served
+    sessions: Sessions
+    ingest: Ingest
+    extractions: Extractions
+    delivery: delivery.Delivery
+    handlers: Mapping[str, Handler]
+
+    def close(self) -> None:
+        """Close every store and connection."""
+        self.platform.close()
+        self.served.close()
+        self.queue.close()
+
+
+def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> Parts:
+    """Return the parts. Raises ConfigurationError (exit 78) where a store is from a newer version or a setting names
+    something this version does not have."""
+    if settings.queue.url:
+        raise ConfigurationError("queue.url: a shared queue is not in this version yet; leave it empty.")
+    clock, counters = Clock(), Counters()
+    findings, journal = Findings(clock), Journal(clock)
+    key_source = KeySource.from_settings(settings, environ)
+    queue = _queue(places, settings, clock, counters)
+    platform = _platform(places, settings, key_source, clock)
+    served = Served(partial(_place_list, places, settings), clock, project_id)
+    gate = Gate(settings.exclude, places.data / "paused")
+    resolver = ScopeResolver(places.home, environ)
+    sessions = Sessions(idle_seconds=settings.flush.idle_seconds)
+    ingest = Ingest(
+        served=served,
+        queue=queue,
+        clock=clock,
+        counters=counters,
+        findings=findings,
+        sessions=sessions,
+        resolve=resolver.resolve,
+        is_excluded=gate.is_excluded,
+        on_event=journal.note,
+    )
+    extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)
+    extractions.on_open = partial(queue.wake, poll.poll_job(platform.destination).id)
+    shared = delivery.Delivery(
+        store=served.store,
+        queue=queue,
+        platform=platform,
+        extractions=extractions,
+        clock=clock,
+        user_id=lambda: user_id(environ, settings.platform.user_id),
+        hold=gate.hold,
+        redact=redact,
+        extraction_wait_seconds=settings.flush.extraction_wait_seconds,
+    )
+    return Parts(
+        places, settings, clock, counters, findings, journal, queue, platform, key_source, gate, served, sessions,
+        ingest, extractions, shared, _handlers(shared),
+    )  # fmt: skip
+
+
+def _handlers(shared: delivery.Delivery) -> Mapping[str, Handler]:
+    jobs: Mapping[str, Callable[..., Any]] = {
+        delivery.CHECKPOINT: checkpoint.checkpoint,
+        delivery.FLUSH: flush.flush,
+        poll.POLL: poll.poll,
+    }
+    return {kind: partial(job, delivery=shared) for kind, job in jobs.items()}
+
+
+def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters) -> SqliteQueue:
+    policy = Policy(
+        first_delay=settings.retry.first_delay_seconds,
+        max_delay=settings.retry.max_delay_seconds,
+        max_cooldown=settings.platform.max_cooldown_seconds,
+    )
+    try:
+        return SqliteQueue(
+            places.queue_file, clock=clock, policy=policy, counters=counters, rng=random.Random(os.urandom(8))
+        )
+    except NewerQueue as error:
+        raise ConfigurationError(str(error)) from error
+
+
+def _platform(places: Places, settings: Settings, key_source: KeySource, clock: Clock) -> Platform:
+    if settings.platform.kind == "local":
+        return LocalPlatform(places.memory_file, clock)
+    if settings.platform.kind == "mem0":
+        http = HttpSettings(settings.http.timeout_seconds, settings.http.proxy, settings.http.ca_file)
+        return Mem0Platform(settings.platform.url or MEM0_URL, key_source, http, clock)
+    raise ConfigurationError(f"platform.kind: {settings.platform.kind} is not in this version yet; use mem0 or local.")
+
+
+def _place_list(places: Places, settings: Settings) -> list[Place]:
+    configured = [
+        (Path(spool.path), spool.harness or Path(spool.path).name.removesuffix(PLUGIN_SUFFIX) or "generic")
+        for spool in settings.spools
+    ]
+    return list(places_to_serve(places.spools, configured, places.home, discover=settings.discover))

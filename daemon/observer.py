@@ -1,0 +1,63 @@
+"""What is told of every job: one log line an attempt, the counters, the journal, and the end of a held handoff."""
+
+from collections.abc import Callable
+
+import structlog
+
+from daemon.compose import Parts
+from jobs.delivery import CHECKPOINT, FLUSH
+from jobs.job import Job, JobState
+from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
+from jobs.poll import POLL
+
+log = structlog.get_logger()
+
+
+class Observer:
+    """Called by the workers' threads around each run. `gave_up` tells whether any job became a dead letter."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.on_progress: Callable[[], None] = lambda: None
+        self.gave_up = False
+
+    def started(self, job: Job) -> None:
+        """Tell that a run begins."""
+        if job.kind != POLL:
+            self._parts.journal.note("job-started", job=job.id, job_kind=job.kind, attempt=job.attempts + 1)
+
+    def finished(self, job: Job, outcome: Outcome, seconds: float) -> None:
+        """Tell how a run ended; `job` stands as the outcome left it."""
+        what, why = _told(outcome)
+        if not isinstance(outcome, Cool):
+            self.on_progress()
+        if job.kind == POLL and not isinstance(outcome, Cool):
+            return
+        self._parts.counters.add(f"jobs_{what.replace('-', '_')}")
+        self._parts.journal.note("job-finished", job=job.id, job_kind=job.kind, outcome=what, why=why)
+        log.info(
+            "job", job=job.id, kind=job.kind, outcome=what, why=why, seconds=round(seconds, 4), attempts=job.attempts
+        )
+        if job.kind == FLUSH and job.state is JobState.DONE:
+            self._parts.counters.add("packets_empty" if why.startswith("nothing") else "packets_delivered")
+        if job.state is JobState.DEAD:
+            self.gave_up = True
+            if job.kind == FLUSH:
+                self._parts.counters.add("packets_refused")
+        if job.kind == CHECKPOINT and job.state in (JobState.DONE, JobState.DEAD):
+            self._parts.ingest.over(job.id, job.state, job.reason)
+
+
+def _told(outcome: Outcome) -> tuple[str, str]:
+    match outcome:
+        case Done(summary=summary):
+            return "done", summary
+        case Snooze(why=why):
+            return "snoozed", why
+        case Retry(why=why):
+            return "retried", why
+        case Cool(why=why):
+            return "cooled", why
+        case GiveUp(why=why):
+            return "given-up", why
+    return "unknown", ""
