@@ -1,0 +1,181 @@
+"""Settings put together: file, then environment, then command line, each effective value with where it is from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from daemon.configuration_error import ConfigurationError
+from daemon.places import Places
+from daemon.settings import environment, toml_file
+from daemon.settings.keys import KEYS, ValueFault, nearest
+from daemon.settings.schema import Settings, Spool
+
+CREDENTIAL = "mem0_api_key"
+"""The key's name among systemd's credentials (CONTRACT: Settings)."""
+
+_PATHS = ("platform.api_key_file", "http.ca_file", "extractor.api_key_file", "agent_memory_path")
+_ADDRESSES = {
+    "platform.url": ("http", "https"),
+    "telemetry.endpoint": ("http", "https"),
+    "extractor.url": ("http", "https"),
+    "http.proxy": ("http", "https", "socks5", "socks5h"),
+    "queue.url": ("postgresql", "postgres"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`origins` has a word for every key: `default`, `path:line`, a variable, or `command line`."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+    def shown(self) -> dict[str, tuple[object, str]]:
+        """Return every key's value and origin as `config show` tells them: secrets masked."""
+        flat = flatten(self.settings)
+        return {name: (key.shown(flat[name]), self.origins[name]) for name, key in KEYS.items()}
+
+
+def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, object]) -> Loaded:
+    """Return the settings in effect. `overrides` are the command line's, by dotted key, as text or typed.
+
+    Raises ConfigurationError with a sentence for every fault of every source.
+    """
+    file = toml_file.read(places.config_file)
+    variables = environment.read(environ)
+    values: dict[str, Any] = {**file.values, **variables.values}
+    origins = dict.fromkeys(KEYS, "default") | dict(file.places) | variables.places
+    faults = [*file.faults, *variables.faults]
+    for name, value in overrides.items():
+        faults += _override(name, value, values)
+        origins[name] = "command line"
+    if variables.further_spool:
+        values["spools"] = [*values.get("spools", []), variables.further_spool]
+        known = "" if origins["spools"] == "default" else f"{origins['spools']} and "
+        origins["spools"] = f"{known}MEM0_CODE_DATA_DIR"
+    if variables.opted_out:
+        values["telemetry.enabled"], origins["telemetry.enabled"] = False, variables.opted_out
+    if "platform.kind" not in values:
+        values["platform.kind"], origins["platform.kind"] = _default_kind(values, environ)
+    _identify(values, origins, environ, faults)
+    faults += _resolve_paths(values, places, origins)
+    faults += _judge(values, origins)
+    if faults:
+        raise ConfigurationError(*faults)
+    return Loaded(_build(values), origins, tuple(variables.warnings))
+
+
+def flatten(settings: Settings) -> dict[str, object]:
+    """Return the settings by dotted key, as JSON values."""
+    flat: dict[str, object] = {}
+    for name in KEYS:
+        section, _, field = name.rpartition(".")
+        owner = getattr(settings, section) if section else settings
+        flat[name] = msgspec.to_builtins(getattr(owner, field))
+    return flat
+
+
+def _override(name: str, value: object, values: dict[str, Any]) -> list[str]:
+    key = KEYS.get(name)
+    if key is None:
+        return [f"unknown setting {name}; the nearest known one is {nearest(name)}."]
+    try:
+        values[name] = key.parse_text(value) if isinstance(value, str) else key.parse(value)
+    except ValueFault as error:
+        return [f"{name} is {toml_file.shown(name, value)}, but takes {error}."]
+    return []
+
+
+def _default_kind(values: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[str, str]:
+    """Let a key's source decide, not its success: a key that cannot be had must not send memories elsewhere."""
+    variable = environment.first_set(environ, environment.API_KEY_VARIABLES)
+    if variable:
+        return "mem0", f"default, for {variable} is set"
+    for name in ("platform.api_key_file", "platform.api_key_command"):
+        if values.get(name):
+            return "mem0", f"default, for {name} is set"
+    credentials = environ.get("CREDENTIALS_DIRECTORY", "")
+    if credentials and (Path(credentials) / CREDENTIAL).is_file():
+        return "mem0", f"default, for there is a credential {CREDENTIAL}"
+    return "local", "default"
+
+
+def _identify(values: dict[str, Any], origins: dict[str, str], environ: Mapping[str, str], faults: list[str]) -> None:
+    """Fill in the user id (facts 5.18): an explicit setting of ours, else the plugins' order of variables."""
+    given = values.get("platform.user_id", "").strip()
+    if given and not given.strip("*"):
+        faults.append(f"platform.user_id ({origins['platform.user_id']}) is a wildcard, but takes one user's id.")
+    elif given and origins["platform.user_id"] in ("command line", KEYS["platform.user_id"].variable):
+        values["platform.user_id"] = given
+    else:
+        user, variable = environment.first_identity(environ)
+        # The account's name and the last resort are weaker than the file; a plugin's variable is stronger.
+        if not given or variable not in ("USER", "USERNAME", "default"):
+            values["platform.user_id"], origins["platform.user_id"] = user, variable
+
+
+def _resolve_paths(values: dict[str, Any], places: Places, origins: Mapping[str, str]) -> list[str]:
+    faults = []
+    for name in _PATHS:
+        if values.get(name):
+            values[name] = _expand(values[name], places.home)
+            if not Path(values[name]).is_absolute():
+                faults.append(_not_absolute(name, values[name], origins[name]))
+    values["exclude"] = [_expand(pattern, places.home) for pattern in values.get("exclude", [])]
+    spools = [Spool(path=_expand(spool.path, places.home), harness=spool.harness) for spool in values.get("spools", [])]
+    faults += [
+        _not_absolute("the path of a spool", spool.path, origins["spools"])
+        for spool in spools
+        if not Path(spool.path).is_absolute()
+    ]
+    values["spools"] = [Spool(path=spool.path, harness=spool.harness or _harness(spool.path)) for spool in spools]
+    return faults
+
+
+def _not_absolute(name: str, path: str, origin: str) -> str:
+    return f"{name} ({origin}) is {path!r}, but takes an absolute path, or one that begins with ~/."
+
+
+def _expand(path: str, home: Path) -> str:
+    return str(home) + path[1:] if path == "~" or path.startswith("~/") else path
+
+
+def _harness(path: str) -> str:
+    """Return the harness a data directory is named after (facts 15.6: `x-y-plugin`)."""
+    return Path(path).name.removesuffix("-plugin")
+
+
+def _judge(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
+    """Return the faults that only values taken together, or an address's parts, show."""
+    faults = []
+    for name, schemes in _ADDRESSES.items():
+        if values.get(name) and not _is_address(values[name], schemes):
+            faults.append(f"{name} ({origins[name]}) is no address: begin it with {schemes[0]}:// and name a host.")
+    defaults = Settings().retry
+    first = values.get("retry.first_delay_seconds", defaults.first_delay_seconds)
+    most = values.get("retry.max_delay_seconds", defaults.max_delay_seconds)
+    if first > most:
+        faults.append(f"retry.first_delay_seconds is {first:g}, but takes at most retry.max_delay_seconds ({most:g}).")
+    return faults
+
+
+def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in schemes and bool(parts.hostname or parts.scheme.startswith("postgres"))
+
+
+def _build(values: Mapping[str, Any]) -> Settings:
+    tree: dict[str, Any] = {}
+    for name, value in values.items():
+        section, _, field = name.rpartition(".")
+        (tree.setdefault(section, {}) if section else tree)[field] = msgspec.to_builtins(value)
+    return msgspec.convert(tree, Settings)

@@ -1,0 +1,158 @@
+"""Every setting, its default and its bounds: the one source, from which the file, the environment, the command line,
+`config show` and the error messages take them.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+Seconds = Annotated[float, Meta(ge=0.1, le=604_800)]
+"""A tenth of a second to a week."""
+
+Days = Annotated[int, Meta(ge=0, le=36_500)]
+"""0 keeps for ever."""
+
+MASK = "(set)"
+
+
+class Spool(Struct, frozen=True, kw_only=True):
+    """A further spool. `harness` is taken from the directory's name (`codex-plugin`: codex) where it is empty."""
+
+    path: str
+    harness: str = ""
+
+
+class Platform(Struct, frozen=True, kw_only=True):
+    """Where memories live. `kind` is `mem0` when any source of a key is set up, else `local`, unless it is given.
+
+    `url` empty means the platform's own address. `max_cooldown_seconds` is the ceiling of a destination's wait after
+    errors. Of the key only its sources are settings; the key itself never is.
+    """
+
+    kind: Literal["local", "mem0", "mem0-server"] = "local"
+    url: str = ""
+    api_key_file: str = ""
+    api_key_command: str = ""
+    user_id: str = ""
+    project_id: str = ""
+    max_cooldown_seconds: Seconds = 900.0
+
+
+class Http(Struct, frozen=True, kw_only=True):
+    """`timeout_seconds` is a write's; connecting and reading have their own. None of this applies to loopback."""
+
+    timeout_seconds: Annotated[float, Meta(ge=0.1, le=600)] = 15.0
+    proxy: str = ""
+    ca_file: str = ""
+
+    def __repr__(self) -> str:
+        """Leave out the proxy, whose address may carry a password."""
+        return f"Http(timeout_seconds={self.timeout_seconds!r}, ca_file={self.ca_file!r})"
+
+
+class Retry(Struct, frozen=True, kw_only=True):
+    """The delay between one item's own attempts: the first, and the ceiling of its doubling."""
+
+    first_delay_seconds: Seconds = 5.0
+    max_delay_seconds: Seconds = 1800.0
+
+
+class Queue(Struct, frozen=True, kw_only=True):
+    """`url` empty: embedded; `postgresql://…`: shared between machines. `workers` is the number of threads."""
+
+    url: str = ""
+    workers: Annotated[int, Meta(ge=1, le=64)] = 4
+
+    def __repr__(self) -> str:
+        """Leave out the address, which may carry a password."""
+        return f"Queue(workers={self.workers!r})"
+
+
+class Flush(Struct, frozen=True, kw_only=True):
+    """When evidence goes to the platform, and how its extraction is followed.
+
+    `auto` gates only the automatic reasons (facts 15.5). `idle_seconds` 0 stops the daemon's own idle flush.
+    `extraction_wait_seconds` is how long an extraction may take; `event_poll_seconds` is the first interval between
+    two questions about it.
+    """
+
+    auto: bool = True
+    idle_seconds: Annotated[float, Meta(ge=0, le=604_800)] = 300.0
+    extraction_wait_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 120.0
+    event_poll_seconds: Annotated[float, Meta(ge=0.1, le=3600)] = 1.0
+
+
+class Recall(Struct, frozen=True, kw_only=True):
+    """Finding memories for a prompt: facts 7.12 (`top_k`), 5.24 (`scope`), 8.1 (`max_context_chars`), 7.3
+    (`min_query_chars`), 7.16 (`once_per_session`)."""
+
+    top_k: Annotated[int, Meta(ge=1, le=20)] = 3
+    scope: Literal["repo", "dir", "mine"] = "repo"
+    max_context_chars: Annotated[int, Meta(ge=1000, le=10_000)] = 4000
+    min_query_chars: Annotated[int, Meta(ge=1, le=100_000)] = 20
+    once_per_session: bool = False
+
+
+class Telemetry(Struct, frozen=True, kw_only=True):
+    """Nothing leaves the machine unless it is enabled and an endpoint is named."""
+
+    enabled: bool = False
+    endpoint: str = ""
+    api_key: str = ""
+    interval_seconds: Annotated[float, Meta(ge=1, le=604_800)] = 300.0
+
+    def __repr__(self) -> str:
+        """Leave out the key."""
+        return f"Telemetry(enabled={self.enabled!r}, interval_seconds={self.interval_seconds!r})"
+
+
+class Retention(Struct, frozen=True, kw_only=True):
+    """How many days things are kept; 0 is for ever. Memories, and evidence not yet delivered, are never deleted.
+
+    `evidence_days`: after its delivery was confirmed. `jobs_days`: finished and cancelled jobs. `dead_days`: dead
+    letters and what lies in `corrupt/`. `telemetry_days`: spooled events nobody fetched.
+    """
+
+    evidence_days: Days = 90
+    jobs_days: Days = 14
+    dead_days: Days = 90
+    telemetry_days: Days = 7
+
+
+class Extractor(Struct, frozen=True, kw_only=True):
+    """An OpenAI-compatible endpoint that makes the embedded platform's memories; without `url` plain rules do."""
+
+    url: str = ""
+    model: str = ""
+    api_key_file: str = ""
+    timeout_seconds: Annotated[float, Meta(ge=0.1, le=600)] = 60.0
+
+
+class Log(Struct, frozen=True, kw_only=True):
+    """`auto` is readable on a terminal, JSON lines elsewhere."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "text"] = "auto"
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """All settings. Paths in them are absolute, `~` already resolved.
+
+    `discover`: serve `~/.mem0/*-plugin` too. `exclude`: projects (paths and globs) never captured, sent or recalled
+    for. `agent_memory_path`: where `import` looks for old notes.
+    """
+
+    discover: bool = True
+    exclude: list[str] = field(default_factory=list)
+    spools: list[Spool] = field(default_factory=list)
+    agent_memory_path: str = ""
+    platform: Platform = field(default_factory=Platform)
+    http: Http = field(default_factory=Http)
+    retry: Retry = field(default_factory=Retry)
+    queue: Queue = field(default_factory=Queue)
+    flush: Flush = field(default_factory=Flush)
+    recall: Recall = field(default_factory=Recall)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    retention: Retention = field(default_factory=Retention)
+    extractor: Extractor = field(default_factory=Extractor)
+    log: Log = field(default_factory=Log)
