@@ -1,0 +1,55 @@
+# Two targets do everything on a fresh machine with Python 3.11+, git and make: `make run` and `make test`.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := .venv/bin
+WORKERS ?= 2
+
+.PHONY: run test lint types arrows tests demo bench soak clean
+
+run: .venv/installed
+	@$(BIN)/memsyncd run
+
+demo: .venv/installed
+	@$(BIN)/memsyncd demo
+
+test: lint types arrows tests
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: .venv/installed-dev
+	$(BIN)/mypy
+
+arrows: .venv/installed-dev
+	$(BIN)/lint-imports
+
+# Figures are told apart from behaviour: what needs the machine for itself is marked serial and runs afterwards.
+tests: .venv/installed-dev
+	rm -f .coverage .coverage.*
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not serial and not long" --cov --cov-report=
+	$(BIN)/python -m pytest -m "serial and not long" --cov --cov-append --cov-report=
+	$(BIN)/coverage report --skip-covered --fail-under=$(shell cat .coverage-floor) | tail -n 12
+
+# Long, bounded runs with their own figures: docs/reliability.md and docs/performance.md.
+soak: .venv/installed-dev
+	$(BIN)/python -m pytest -m long -ra
+
+bench: .venv/installed-dev
+	$(BIN)/python -m bench
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "memsyncd needs Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
