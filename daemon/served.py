@@ -12,7 +12,7 @@ from memsyncd.evidence.store import EvidenceStore
 from daemon.findings import Findings
 from daemon.spool import Spool
 from memsyncd.clock import Clock
-from memsyncd.evidence.schema import NewerSchema
+from memsyncd.evidence.errors import NewerSchema
 
 PLUGIN_SUFFIX = "-plugin"
 """Existing plugins keep their data in `~/.mem0/<harness>-plugin` (facts 15.1)."""

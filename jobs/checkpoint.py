@@ -6,7 +6,7 @@ from typing import Any
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.scope.resolve import is_wildcard
 
-from jobs.claims import JobContext
+from jobs.handler import JobContext
 from jobs.delivery import Delivery, flush_job
 from jobs.job import JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze

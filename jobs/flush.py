@@ -11,7 +11,7 @@ from memsyncd.evidence.store import EvidenceStore
 from memsyncd.packets.messages import messages
 from memsyncd.packets.request import batch_requests
 
-from jobs.claims import JobContext
+from jobs.handler import JobContext
 from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
 from jobs.failures import after_failure
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze

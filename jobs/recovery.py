@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
+from memsyncd.evidence.store import EvidenceStore
+
 from jobs.delivery import FLUSH, Delivery, checkpoint_job, flush_job
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import JobState
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.event import Packet
-from memsyncd.evidence.store import EvidenceStore
 
 FOREIGN_GRACE_SECONDS = 300.0
 """An open packet of a plugin's store that moved more recently may be in its own worker's hands (facts 1.12)."""
@@ -32,7 +33,7 @@ def reconcile(stores: Iterable[tuple[str, bool, EvidenceStore]], delivery: Deliv
 
 
 def resume_extractions(delivery: Delivery) -> int:
-    """After a start, wake the flushes that wait for an extraction: who asks for it was forgotten with the old process."""
+    """After a start, wake the flushes that wait for an extraction: the old process forgot what it was asking."""
     waiting = delivery.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=WOKEN_AT_ONCE)
     return delivery.queue.wake(*(job.id for job in waiting if job.reason == EXTRACTION_OPEN))
 
