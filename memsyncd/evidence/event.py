@@ -85,7 +85,8 @@ class Packet:
 
     `status` is a PacketStatus value, kept as text because another version may have written one we do not know.
     `slots` has one extraction event id per batch, empty where none is known yet. `attempts` counts failed tries
-    (facts 2.9), at most 5.
+    (facts 2.9), at most 5. `bare_slot` marks a row of an old plugin: its one slot stands for the whole packet,
+    however many batches that makes now (facts 2.24).
     """
 
     packet_id: str
@@ -101,6 +102,7 @@ class Packet:
     error: str = ""
     created_at: str = ""
     updated_at: str = ""
+    bare_slot: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -136,3 +138,16 @@ class SessionActivity:
     in_flight: bool = False
     harness: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of a batch of events. `duplicates` were known already, by handoff, by event or as the same answer.
+
+    `sessions` are those that got an event, `answered` those of them that got an answer.
+    """
+
+    inserted: int
+    duplicates: int
+    sessions: frozenset[str]
+    answered: frozenset[str]

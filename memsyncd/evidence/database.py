@@ -1,0 +1,160 @@
+"""One connection under a lock, in short transactions, with SQLite's errors mapped once."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from memsyncd.clock import Clock
+from memsyncd.counters import Counters
+from memsyncd.evidence import errors, opening, schema
+
+
+class Database:
+    """An evidence file being served. `read_only` and `problem` may change while it is: a plugin upgrades its own
+    file, and a damaged file of ours is set aside and begun anew."""
+
+    def __init__(self, path: Path, *, own: bool, clock: Clock, counters: Counters) -> None:
+        """Open the file; raises EvidenceError, and FileNotFoundError for a plugin's file that is not there."""
+        self.path = path
+        self.own = own
+        self.clock = clock
+        self.counters = counters
+        self.shape = schema.Shape()
+        self.read_only = False
+        self.problem = ""
+        self._lock = threading.RLock()
+        self._schema_version = -1
+        self._connection = self._open()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection out for reading. Fetch all you ask for inside: an open cursor keeps the log long."""
+        with self._lock:
+            try:
+                self._look()
+                yield self._connection
+            except errors.EvidenceError:
+                raise
+            except sqlite3.Error as error:
+                raise self._failed(error) from error
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection out in an immediate transaction: the write lock is taken before anything is read
+        (facts 2.6). Commits at the end, rolls back on any error. Raises ReadOnlyStore where nothing may be written."""
+        with self._lock:
+            try:
+                self._look()
+                if self.read_only:
+                    raise errors.ReadOnlyStore(self.problem)
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                    raise
+            except errors.EvidenceError:
+                raise
+            except sqlite3.Error as error:
+                raise self._failed(error) from error
+
+    def checkpoint(self) -> None:
+        """Move the log into the file and cut it back. Waits for nobody; a plugin's log is left its length."""
+        with self.reading() as connection:
+            if not self.own:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                return
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {int(opening.BUSY_SECONDS * 1000)}")
+
+    def integrity(self) -> str | None:
+        """Return what SQLite's quick check finds, or None if all is well. Reads the whole file, beside the lock."""
+        try:
+            with contextlib.closing(opening.connect(self.path, own=False)) as connection:
+                found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
+        except sqlite3.Error as error:
+            return str(errors.mapped(error, self.path.name))
+        return None if found == ["ok"] else "; ".join(found)
+
+    def close(self) -> None:
+        """Release the file; a later call raises StoreUnavailable."""
+        with self._lock:
+            self._connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            connection = self._connect()
+        except errors.EvidenceError:
+            raise
+        except sqlite3.Error as error:
+            if not (self.own and errors.is_corruption(error) and opening.is_surely_damaged(self.path)):
+                raise errors.mapped(error, self.path.name) from error
+            self._set_aside()
+            connection = self._connect()
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.own:
+            opening.make_private(self.path)
+        elif not self.path.exists():
+            raise FileNotFoundError(f"no evidence store at {self.path}")
+        self.own = opening.is_ours(self.path, own=self.own)
+        connection = opening.connect(self.path, own=self.own)
+        try:
+            if self.own and connection.execute("PRAGMA user_version").fetchone()[0] < schema.VERSION:
+                schema.create(connection)
+            self._inspect(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _inspect(self, connection: sqlite3.Connection) -> None:
+        self._schema_version = connection.execute("PRAGMA schema_version").fetchone()[0]
+        self.shape = schema.inspect(connection)
+        unwritable = "" if _is_writable(connection) else f"{self.path.name} or its directory cannot be written"
+        self.read_only = bool(self.shape.problem or unwritable)
+        if self.read_only:
+            self.problem = self.shape.problem or unwritable
+        elif not self.own:
+            self.problem = ""
+
+    def _look(self) -> None:
+        """Notice that a plugin's program has added tables or columns since, before relying on the old shape."""
+        if self.own:
+            return
+        if self._connection.execute("PRAGMA schema_version").fetchone()[0] != self._schema_version:
+            self._inspect(self._connection)
+
+    def _failed(self, error: sqlite3.Error) -> errors.EvidenceError:
+        if self.own and errors.is_corruption(error):
+            self._connection.close()
+            if opening.is_surely_damaged(self.path):
+                self._set_aside()
+            self._connection = self._open()
+        return errors.mapped(error, self.path.name)
+
+    def _set_aside(self) -> None:
+        copy, dropped = opening.set_aside(self.path, self.clock.wall())
+        self.counters.add("evidence_stores_set_aside")
+        self.problem = f"{self.path.name} was damaged: kept as {copy.name}, a new one was begun"
+        if dropped:
+            self.counters.add("evidence_corrupt_copies_dropped", dropped)
+            self.problem += f", {dropped} older damaged copies were deleted"
+
+
+def _is_writable(connection: sqlite3.Connection) -> bool:
+    """Ask SQLite, which falls back to reading without a word where it may not write."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        return error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+    return True

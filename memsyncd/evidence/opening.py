@@ -1,0 +1,140 @@
+"""Bringing an evidence file under a connection: private from the start, never a newer one, a damaged one set aside."""
+
+import contextlib
+import itertools
+import os
+import sqlite3
+import struct
+from pathlib import Path
+
+from memsyncd.evidence import errors, schema
+
+BUSY_SECONDS = 10.0
+"""How long a call waits for another program's lock (facts 16.6)."""
+
+WAL_BYTES = 16 * 1024 * 1024
+"""What the write-ahead log is cut back to after a checkpoint (never-again 117)."""
+
+KEPT_COPIES = 3
+"""Damaged files kept beside the store, the newest ones (never-again 49)."""
+
+_COMPANIONS = ("-wal", "-shm")
+_HEADER = struct.Struct(">16s44xI4xI")
+_MAGIC = b"SQLite format 3\x00"
+
+
+def is_ours(path: Path, *, own: bool) -> bool:
+    """Tell whether the file is one of ours: by its place (`own`), or by the mark that our files carry.
+
+    Raises NewerSchema for one of ours from a newer version, before anything could write to it. A plugin's
+    `user_version` is its own affair. What cannot be read as SQLite at all is left for `connect` to judge.
+    """
+    mark, version = _marks(path)
+    ours = own or mark == schema.APPLICATION_ID
+    if ours and version > schema.VERSION:
+        raise errors.NewerSchema(
+            f"{path.name} is from a newer version of memsyncd (schema {version}, this one knows {schema.VERSION}): "
+            "update memsyncd"
+        )
+    return ours
+
+
+def _marks(path: Path) -> tuple[int, int]:
+    """Return `application_id` and `user_version`. Where there is a log, a read-only connection is asked, for it never
+    moves the log into the file."""
+    with path.open("rb") as file:
+        head = file.read(_HEADER.size)
+    if len(head) < _HEADER.size or not head.startswith(_MAGIC):
+        return 0, 0
+    _, version, mark = _HEADER.unpack(head)
+    if version <= schema.VERSION and Path(f"{path}-wal").exists():
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(_look_only(path)) as connection:
+            mark = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+    return int(mark), int(version)
+
+
+def _look_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+
+
+def make_private(path: Path) -> None:
+    """Make the file, or what is there of it, readable by its owner alone; SQLite gives its companions the same mode."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    for name in (path, *(Path(f"{path}{suffix}") for suffix in _COMPANIONS)):
+        with contextlib.suppress(FileNotFoundError):
+            if name.stat().st_mode & 0o777 != 0o600:  # noqa: PLR2004  (the mode itself)
+                name.chmod(0o600)
+
+
+def connect(path: Path, *, own: bool) -> sqlite3.Connection:
+    """Open an existing file. Ours goes into WAL mode; a plugin's keeps the mode it has.
+
+    The connection is in autocommit and may be used from any thread, one at a time. Raises sqlite3.Error.
+    """
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    try:
+        connection.text_factory = _text
+        connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone()  # says so now if this is no database
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+        if own:
+            connection.execute("PRAGMA journal_mode = WAL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    """Bytes of another program that are no UTF-8 must not make the row unreadable."""
+    return raw.decode("utf-8", "replace")
+
+
+def is_surely_damaged(path: Path) -> bool:
+    """Tell whether a fresh look at the file ends in a definite word of corruption (never-again 50)."""
+    try:
+        with contextlib.closing(connect(path, own=False)) as connection:
+            answer = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        return errors.is_corruption(error)
+    return answer is None or answer[0] != "ok"
+
+
+def set_aside(path: Path, now: float) -> tuple[Path, int]:
+    """Rename a damaged file and its companions; return its new name and how many older copies were dropped.
+
+    The name is `<file>.corrupt-<epoch seconds>` (facts 16.5). No connection may be open on it.
+    """
+    epoch = next(second for second in itertools.count(int(now)) if not _copy(path, second).exists())
+    target = _copy(path, epoch)
+    for suffix in _COMPANIONS:
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{suffix}").rename(f"{target}{suffix}")
+    path.rename(target)
+    copies = sorted(
+        (copy for copy in path.parent.glob(f"{path.name}.corrupt-*") if _epoch(copy) is not None),
+        key=lambda copy: _epoch(copy) or 0,
+    )
+    dropped = copies[:-KEPT_COPIES]
+    for copy in dropped:
+        for name in (copy, *(Path(f"{copy}{suffix}") for suffix in _COMPANIONS)):
+            name.unlink(missing_ok=True)
+    return target, len(dropped)
+
+
+def _copy(path: Path, epoch: int) -> Path:
+    return path.with_name(f"{path.name}.corrupt-{epoch}")
+
+
+def _epoch(copy: Path) -> int | None:
+    digits = copy.name.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else None

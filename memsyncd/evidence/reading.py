@@ -1,0 +1,160 @@
+"""Reading events and scopes. Every function takes a connection inside a transaction or a read, and the file's shape."""
+
+# ruff: noqa: S608  (names of tables and columns come from `schema` alone; every value is bound)
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from memsyncd.evidence import payloads
+from memsyncd.evidence.event import IN_FLIGHT, Event, Scope, SessionActivity
+from memsyncd.evidence.moments import moment_text
+from memsyncd.evidence.schema import CLOSED_SQL, Shape
+from memsyncd.hooks.record import UNKNOWN_SESSION
+
+PAGE = 256
+"""Events read at a time, so that a long session is never whole in memory."""
+
+ProjectOf = Callable[[str, str], str]
+"""Gives the project id of an app id and a repository id."""
+
+Unreadable = Callable[[], None]
+"""Called for each event whose payload is no JSON object; such an event is given out with an empty one."""
+
+_COLUMNS = ("id", "session_id", "kind", "payload_json", "created_at", "repo_id", "app_id", "flush_id")
+_SCOPE_COLUMNS = ("repo_id", "app_id", "project_id", "root", "branch", "head_sha", "directory")
+_IN_FLIGHT = ", ".join(f"'{status.value}'" for status in sorted(IN_FLIGHT))
+
+
+def scope(connection: sqlite3.Connection, shape: Shape, session_id: str, project_of: ProjectOf) -> Scope | None:
+    """Return the session's pinned scope; for a session without one, that of its first event."""
+    row = None
+    if shape.has("session_scopes", "session_id"):
+        columns = shape.select("session_scopes", _SCOPE_COLUMNS)
+        row = connection.execute(f"SELECT {columns} FROM session_scopes WHERE session_id = ?", (session_id,)).fetchone()
+    if row is None or not row[0]:
+        columns = shape.select("events", ("repo_id", "app_id"))
+        first = connection.execute(
+            f"SELECT {columns} FROM events WHERE session_id = ? ORDER BY {shape.order} LIMIT 1", (session_id,)
+        ).fetchone()
+        if first is None:
+            return None
+        row = (*first, *(row or (None,) * len(_SCOPE_COLUMNS))[2:])
+    texts = [_text(value) for value in row]
+    pinned = Scope(*texts)
+    return replace(
+        pinned,
+        branch=pinned.branch or "detached",
+        project_id=pinned.project_id or project_of(pinned.app_id, pinned.repo_id),
+    )
+
+
+def unflushed(
+    connection: sqlite3.Connection, shape: Shape, session: tuple[str, str], unreadable: Unreadable, after: int = -1
+) -> Sequence[tuple[int, Event]]:
+    """Return a page of the events in no packet of a `session`: its id and its pinned repository (facts 2.7).
+
+    Each comes with its place in the order of recording; the next page begins `after` the last one.
+    """
+    rows = connection.execute(
+        f"""SELECT {shape.order}, {shape.select("events", _COLUMNS)} FROM events
+        WHERE session_id = ? AND repo_id = ? AND flush_id IS NULL AND {shape.order} > ?
+        ORDER BY {shape.order} LIMIT {PAGE}""",
+        (*session, after),
+    ).fetchall()
+    return [(row[0], _event(row[1:], unreadable)) for row in rows]
+
+
+def every_unflushed(
+    connection: sqlite3.Connection, shape: Shape, session: tuple[str, str], unreadable: Unreadable
+) -> Iterator[Event]:
+    """Read all pages of `unflushed` lazily; only inside one transaction."""
+    after = -1
+    while page := unflushed(connection, shape, session, unreadable, after):
+        yield from (event for _, event in page)
+        after = page[-1][0]
+
+
+def packet_events(
+    connection: sqlite3.Connection, shape: Shape, packet_id: str, unreadable: Unreadable
+) -> Sequence[Event]:
+    """Return a packet's events in the order of recording."""
+    rows = connection.execute(
+        f"SELECT {shape.select('events', _COLUMNS)} FROM events WHERE flush_id = ? ORDER BY {shape.order}", (packet_id,)
+    ).fetchall()
+    return [_event(row, unreadable) for row in rows]
+
+
+def last_event(connection: sqlite3.Connection, shape: Shape, session_id: str, unreadable: Unreadable) -> Event | None:
+    """Return the session's newest event."""
+    row = connection.execute(
+        f"""SELECT {shape.select("events", _COLUMNS)} FROM events WHERE session_id = ?
+        ORDER BY {shape.order} DESC LIMIT 1""",
+        (session_id,),
+    ).fetchone()
+    return None if row is None else _event(row, unreadable)
+
+
+def sessions_with_unflushed(connection: sqlite3.Connection, shape: Shape) -> Sequence[SessionActivity]:
+    """Return every session that has events of its pinned repository in no packet; never the placeholder session."""
+    scoped = shape.has("session_scopes", "repo_id") and shape.has("session_scopes", "session_id")
+    pinned = "LEFT JOIN session_scopes AS s ON s.session_id = u.session_id" if scoped else ""
+    harness = "s.harness" if scoped and shape.has("session_scopes", "harness") else "NULL"
+    repo_id = "COALESCE(NULLIF(s.repo_id, ''), u.repo_id)" if scoped else "u.repo_id"
+    created_at = "e.created_at" if shape.has("events", "created_at") else "NULL"
+    rows = connection.execute(
+        f"""SELECT u.session_id, f.id, e.id, {created_at}, u.events, {harness},
+            EXISTS (SELECT 1 FROM flushes WHERE session_id = u.session_id AND status IN ({_IN_FLIGHT}))
+        FROM (SELECT session_id, repo_id, MIN({shape.order}) AS first, MAX({shape.order}) AS last, COUNT(*) AS events
+              FROM events WHERE flush_id IS NULL GROUP BY session_id, repo_id) AS u
+        {pinned}
+        JOIN events AS f ON f.{shape.order} = u.first
+        JOIN events AS e ON e.{shape.order} = u.last
+        WHERE u.repo_id = {repo_id} AND u.session_id NOT IN (?, '')
+        ORDER BY u.first""",
+        (UNKNOWN_SESSION,),
+    ).fetchall()
+    return [
+        SessionActivity(
+            session_id=_text(row[0]),
+            first_event_id=row[1],
+            last_event_id=row[2],
+            last_event_at=moment_text(row[3]),
+            events=row[4],
+            in_flight=bool(row[6]),
+            harness=_text(row[5]),
+        )
+        for row in rows
+    ]
+
+
+def counts(connection: sqlite3.Connection, shape: Shape) -> Mapping[str, int]:  # noqa: ARG001  (every file has these)
+    """Return how many events there are, events in no packet, packets, packets open and packets given up."""
+    statements = {
+        "events": "SELECT COUNT(*) FROM events",
+        "unflushed": "SELECT COUNT(*) FROM events WHERE flush_id IS NULL",
+        "packets": "SELECT COUNT(*) FROM flushes",
+        "packets_open": f"SELECT COUNT(*) FROM flushes WHERE {CLOSED_SQL}",
+        "packets_gave_up": "SELECT COUNT(*) FROM flushes WHERE status = 'gave-up'",
+    }
+    return {name: connection.execute(statement).fetchone()[0] for name, statement in statements.items()}
+
+
+def _event(row: Sequence[object], unreadable: Unreadable) -> Event:
+    payload = payloads.decode(row[3])
+    if payload is None:
+        unreadable()
+    return Event(
+        id=int(str(row[0])),
+        session_id=_text(row[1]),
+        kind=_text(row[2]),
+        payload=payload or {},
+        created_at=moment_text(row[4]),
+        repo_id=_text(row[5]),
+        app_id=_text(row[6]),
+        flush_id=_text(row[7]) or None,
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
