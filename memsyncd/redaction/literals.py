@@ -1,0 +1,84 @@
+"""Whether an unquoted value after a telling name is a secret itself, or code or prose that only speaks of one."""
+
+import re
+
+from memsyncd.redaction.names import kind_of
+
+_NO_SECRET = frozenset(
+    """
+    str string bytes bytearray int integer float number num bool boolean any object optional text char varchar list dict
+    array map set tuple union none null nil undefined void never unknown nan true false yes no on off self this type
+    secretstr secretbytes option result some callable annotated literal readonly static const let var final default
+    required missing invalid incorrect wrong expired expires revoked rotated unset empty needed optional. hidden masked
+    redacted present absent changed failed accepted denied rejected forbidden valid ok okay error
+    a an the at as is are was be must should may can will has have had not and or if in of for from to by with
+    without your our my their his her its it this that these those when where which who see enter type click use
+    using needs there only must. then else return pass break continue raise throw await async new del lambda
+    include omit same-origin inherit hover before after focus active visited first-child last-child nth-child
+    """.split()
+)
+"""Words of type annotations, empty values, code, CSS and everyday sentences, in lower case."""
+
+_REFERENCE = re.compile(
+    r"\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$\{\{[^}\n]{0,200}\}\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[@*#?$0-9]"
+    r"|\{\{[^}\n]{0,200}\}\}|\{[A-Za-z_][\w.]{0,100}(?:![rsa])?\}|<[A-Za-z][\w .-]{0,60}>|%\([A-Za-z_]\w{0,60}\)s"
+    r"|%[A-Za-z_]{2,60}%|%[sdrvq]|:[a-z_]{2,40}|\*{2,}"
+)
+"""Shell and template variables, placeholders, and values that are masked already."""
+
+_IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]{0,60}"
+_CALL = re.compile(
+    r"(?:await |new |\*|&|!|-)?(?:" + _IDENTIFIER + r"(?:\.|::|->|\?\.)){0,6}" + _IDENTIFIER + r"!?\??"
+    r"(?:\([^()\n]{0,200}(?:\([^()\n]{0,200}\)[^()\n]{0,200}){0,4}\)|\(\\{0,8}\Z|\(\s|\([^)\n]{0,200}$)"
+    r"(?=[\s,;.:)\]}?\"'`\\|&]|\Z)",
+    re.MULTILINE,
+)
+_INDEX = re.compile(
+    r"(?:" + _IDENTIFIER + r"\.){0,6}" + _IDENTIFIER + r"(?:\[[^\]\n]{1,100}\]|<[A-Za-z_][\w<>, |]{0,80}>)"
+    r"(?=[\s,;.:)\]}?\"'`\\=|&(\[]|\Z)"
+)
+_DOTTED = re.compile(r"[*&!]?" + _IDENTIFIER + r"(?:(?:\.|::|->|\?\.)" + _IDENTIFIER + r"){1,8}")
+_ROOTS = frozenset(
+    """
+    self this cls super os sys process env environ config conf cfg settings options opts args kwargs params ctx context
+    request req response res reply app current_app secrets credentials creds user account session client data body
+    payload event state props store form inputs input vault module window document import var local module github
+    """.split()
+)
+_BARE = re.compile(r"[*&]?" + _IDENTIFIER)
+_CODE_FOLLOWS = re.compile(r"\s{0,4}[),;\]}]")
+
+
+def is_reference(text: str, position: int = 0, end: int | None = None) -> bool:
+    """Whether all of text[position:end] is a variable or placeholder that names a secret without holding it."""
+    return _REFERENCE.fullmatch(text, position, len(text) if end is None else end) is not None
+
+
+def is_code_or_prose(text: str, start: int, end: int, *, name: str, spaced: bool) -> bool:
+    """Whether the unquoted value text[start:end] after `name` holds no secret.
+
+    `spaced` tells that the sign between them stood between spaces, as in `password = value`.
+    """
+    value = text[start:end]
+    if value.rstrip(".,;:!?)]}'\"").lower() in _NO_SECRET or not value.strip("*.,;:!?()[]{}<>-=|/\\#"):
+        return True
+    reference = _REFERENCE.match(text, start)
+    if reference is not None and reference.end() >= end:
+        return True
+    if _CALL.match(text, start) or _INDEX.match(text, start):
+        return True
+    return _names_another(text, start, value.rstrip(".,;:)"), name=name, spaced=spaced)
+
+
+def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool) -> bool:
+    """Whether `value` is a variable or attribute: `password=password`, `token = settings.api_key`."""
+    if _DOTTED.fullmatch(value):
+        parts = re.split(r"\.|::|->|\?\.", value.lstrip("*&!"))
+        return parts[0].lower() in _ROOTS or kind_of(parts[-1]) is not None
+    if not _BARE.fullmatch(value) or name.isupper():
+        return False
+    bare = value.lstrip("*&")
+    if bare == name:
+        return True
+    telling = kind_of(bare) is not None and ("_" in bare or not bare.islower())
+    return telling and (spaced or _CODE_FOLLOWS.match(text, start + len(value)) is not None)

@@ -1,0 +1,104 @@
+"""Which names announce a secret: `db_password`, `clientSecret`, `X-Api-Key`, but not `max_tokens` or `token_count`."""
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+
+class Kind(Enum):
+    """What a name says about the value after it."""
+
+    PASSWORD = "password"  # noqa: S105  (the kind's name)
+    SECRET = "secret"  # noqa: S105  (the kind's name)
+    PASS = "pass"  # noqa: S105  (the kind's name)
+    """Bare `pass`: a password in a connection string, a verdict in a test report."""
+    PWD = "pwd"
+    """Bare `pwd`: a password, or the working directory."""
+    AUTH = "auth"
+    """Bare `auth`: a secret only where the value looks like base64."""
+    AUTHORIZATION = "authorization"
+    COOKIE = "cookie"
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_PASSWORDS = ("password", "passwd", "passphrase", "passcode")
+_SECRETS = ("secret", "credential", "credentials", "apikey", "secretkey", "accesskey", "privatekey", "accountkey")
+_KEY_OWNERS = frozenset(
+    {
+        "api", "access", "account", "admin", "auth", "client", "deploy", "encryption", "license", "master", "private",
+        "secret", "service", "session", "shared", "signing", "storage", "subscription", "webhook", "write",
+    }
+)  # fmt: skip
+"""`X key` is a secret for these X; `primary key`, `cache key`, `public key` are not."""
+
+_PASS_OWNERS = frozenset(
+    {
+        "admin", "auth", "broker", "database", "db", "docker", "email", "ftp", "git", "http", "imap", "key", "keystore",
+        "ldap", "login", "mail", "mongo", "my", "mysql", "pg", "pop", "postgres", "proxy", "rabbitmq", "redis",
+        "registry", "root", "smtp", "sql", "ssh", "store", "sudo", "user", "wifi",
+    }
+)  # fmt: skip
+"""`X_pass` is a password for these X; `first_pass` and `tests_pass` are not."""
+
+_NOT_SECRET_TOKENS = frozenset(
+    {
+        "bos", "cls", "completion", "continuation", "cursor", "current", "design", "end", "eos", "first", "input",
+        "last", "mask", "max", "min", "next", "num", "output", "pad", "page", "per", "prev", "previous", "prompt",
+        "sep", "special", "start", "stop", "sub", "sync", "total", "unk",
+    }
+)  # fmt: skip
+"""`X token` is a piece of text or a cursor for these X."""
+
+_SUFFIXES = frozenset(
+    {
+        "b64", "b", "base", "base64", "confirm", "confirmation", "dev", "hash", "live", "local", "new", "old",
+        "plain", "plaintext", "prod", "production", "raw", "staging", "string", "test", "text", "v", "val", "value",
+    }
+)  # fmt: skip
+"""Words that may follow the telling one; any other (`token_count`, `secret_name`, `password_file`) makes it harmless."""
+
+_WHOLE = {
+    "pass": Kind.PASS,
+    "pwd": Kind.PWD,
+    "auth": Kind.AUTH,
+    "authorization": Kind.AUTHORIZATION,
+    "proxyauthorization": Kind.AUTHORIZATION,
+    "cookie": Kind.COOKIE,
+    "setcookie": Kind.COOKIE,
+}
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> Kind | None:
+    """Return what `name` (any case style, with `_`, `-`, `.`, spaces or camel case) announces, or None."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    whole = _WHOLE.get("".join(words))
+    if whole is not None:
+        return whole
+    while words and (words[-1].isdigit() or words[-1] in _SUFFIXES):
+        words.pop()
+    return _kind_of_words(words) if words else None
+
+
+def _kind_of_words(words: list[str]) -> Kind | None:
+    last = words[-1]
+    before = words[-2] if len(words) > 1 else ""
+    if last.endswith(_PASSWORDS) or (last in {"pass", "pwd"} and before in _PASS_OWNERS):
+        return Kind.PASSWORD
+    if last in {"storepass", "keypass", "sshpass", "userpass", "dbpass"} or (last == "pass" and not before):
+        return Kind.PASSWORD if before or last != "pass" else Kind.PASS
+    if last.endswith(_SECRETS) or (last == "key" and before in _KEY_OWNERS):
+        return Kind.SECRET
+    if last == "authorization":
+        return Kind.AUTHORIZATION
+    if last == "signature" and before in {"amz", "goog"}:
+        return Kind.SECRET
+    return Kind.SECRET if _is_token(last, before) else None
+
+
+def _is_token(last: str, before: str) -> bool:
+    if not last.endswith("token"):
+        return False
+    joined = last.removesuffix("token")
+    return (joined or before) not in _NOT_SECRET_TOKENS

@@ -1,0 +1,162 @@
+"""Redaction of texts and of JSON values: what every string passes before it is stored, sent or logged."""
+
+import json
+from typing import Any
+
+from memsyncd.redaction.named import NEEDLES, redact_named
+from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.pem import redact_blocks
+from memsyncd.redaction.replacement import REPLACEMENT
+from memsyncd.redaction.shapes import redact_shapes
+
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def redact(text: str) -> str:
+    """Return `text` with every secret we can tell replaced by REPLACEMENT.
+
+    Idempotent, linear in the length, raises for no text; what parsed as JSON before, as a whole or line by line, parses
+    afterwards.
+    """
+    redacted = _pass(text)
+    if redacted is text or redacted == text:
+        return text
+    if text.lstrip()[:1] in {"{", "[", '"'}:
+        redacted = _keep_parseable(text, redacted)
+    return redacted
+
+
+def _pass(text: str) -> str:
+    lowered = _lower(text)
+    if "-----begin " in lowered:
+        text = redact_blocks(text)
+    text = redact_shapes(text, lowered)
+    lowered = _lower(text)
+    for needle in NEEDLES:
+        if needle in lowered:
+            return redact_named(text, lowered)
+    return text
+
+
+def _lower(text: str) -> str:
+    """Return `text` in lower case, each character in its place (some have a longer lower case)."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+
+
+def _keep_parseable(before: str, after: str) -> str:
+    """Return `after`, or where redaction broke JSON that parsed, the same made by walking the parsed value."""
+    value = _parsed(before)
+    if value is not _NOT_JSON:
+        return after if _same_shape(value, _parsed(after)) else json.dumps(redact_value(value), ensure_ascii=False)
+    lines_before, lines_after = before.split("\n"), after.split("\n")
+    if len(lines_before) < 2 or len(lines_before) != len(lines_after):  # noqa: PLR2004  (one line was tried above)
+        return after
+    return "\n".join(
+        was if was == now else _keep_parseable(was, now) for was, now in zip(lines_before, lines_after, strict=True)
+    )
+
+
+_NOT_JSON = object()
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOT_JSON
+
+
+def _same_shape(before: Any, after: Any) -> bool:
+    """Whether both have as many entries at every place: no string ran into the next."""
+    work = [(before, after)]
+    while work:
+        one, other = work.pop()
+        if isinstance(one, dict):
+            if not isinstance(other, dict) or len(one) != len(other):
+                return False
+            work += zip(one.values(), other.values(), strict=True)
+        elif isinstance(one, list):
+            if not isinstance(other, list) or len(one) != len(other):
+                return False
+            work += zip(one, other, strict=True)
+        elif other is _NOT_JSON or isinstance(other, dict | list):
+            return False
+    return True
+
+
+def redact_value(value: Any) -> Any:
+    """Return a copy of a JSON value with every string redacted, keys too, at any depth.
+
+    Under a secret name (`{"token": 123}`) every string and number is replaced, down to the leaves; null and booleans
+    tell nothing and stay. `{"name": "API_KEY", "value": "…"}` counts as such a pair. Values that are not JSON stay.
+    """
+    holder: list[Any] = []
+    # Containers to fill: (what to read, where to write, whether a secret name stands above).
+    work: list[tuple[Any, Any, bool]] = []
+    holder.append(_copied(value, work, secret=False))
+    while work:
+        source, target, secret = work.pop()
+        if isinstance(source, dict):
+            pair = _announces_value(source)
+            for key, item in source.items():
+                hidden = secret or (isinstance(key, str) and _is_secret_key(key)) or (pair and key in _VALUE_KEYS)
+                target[_free_key(key, target)] = _copied(item, work, secret=hidden)
+        else:
+            after_flag = False
+            for item in source:
+                target.append(_copied(item, work, secret=secret or (after_flag and not _is_flag(item))))
+                after_flag = _is_secret_flag(item)
+    return holder[0]
+
+
+def _copied(value: Any, work: list[tuple[Any, Any, bool]], *, secret: bool) -> Any:
+    if isinstance(value, str):
+        return REPLACEMENT if secret else redact(value)
+    if isinstance(value, dict | list | tuple):
+        target: Any = {} if isinstance(value, dict) else []
+        work.append((value, target, secret))
+        return target
+    return REPLACEMENT if secret and value is not None and not isinstance(value, bool) else value
+
+
+_VALUE_KEYS = ("value", "Value")
+
+
+def _is_secret_key(key: str) -> bool:
+    kind = kind_of(key)
+    return kind is not None and kind.value not in {"auth", "pwd", "pass"}
+
+
+def _announces_value(source: dict[Any, Any]) -> bool:
+    named = (source.get(key) for key in ("name", "Name", "key", "Key"))
+    return any(isinstance(name, str) and _is_secret_key(name) for name in named)
+
+
+def _is_flag(item: Any) -> bool:
+    return isinstance(item, str) and item.startswith("-")
+
+
+def _is_secret_flag(item: Any) -> bool:
+    return isinstance(item, str) and item.startswith("-") and "=" not in item and _is_secret_key(item.lstrip("-"))
+
+
+def _free_key(key: Any, target: dict[Any, Any]) -> Any:
+    """Return `key` redacted, made different from the keys there already, so that no entry is lost."""
+    if not isinstance(key, str):
+        return key
+    free = redact(key)
+    while free in target:
+        free += "'"
+    return free
+
+
+def bounded(text: str, limit: int) -> str:
+    """Return `text` redacted, trimmed and cut to `limit` characters, with a line that says how many were cut.
+
+    That line comes on top of the limit (facts 6.37).
+    """
+    trimmed = redact(text).strip()
+    if len(trimmed) <= limit:
+        return trimmed
+    return f"{trimmed[:limit]}\n...[truncated {len(trimmed) - limit} chars]"

@@ -1,0 +1,372 @@
+"""What redaction takes out, and what it leaves alone. Secrets are put together here, so that none stands in the source."""
+
+import json
+
+import pytest
+from memsyncd.redaction import REPLACEMENT, bounded, redact, redact_value
+
+S = "zq" + "7Vx4" + "mK2w"  # the made-up secret of every row
+LONG = "aB3" * 14
+B = "-" * 5
+
+PEM = f"{B}BEGIN RSA PRIVATE KEY{B}\n{LONG}\n{LONG}\n{B}END RSA PRIVATE KEY{B}"
+
+NOTATIONS = [
+    "{name}={S}",
+    "{name}: {S}",
+    '{name}="{S}"',
+    "{name} = '{S}'",
+    '{{"{name}": "{S}"}}',
+    "{{'{name}': '{S}'}}",
+    '{{"a": "{{\\"{name}\\": \\"{S}\\"}}"}}',
+    "?x=1&{name}={S}&next=1",
+    "--{name} {S}",
+    "--{name}={S}",
+]
+NAMES = [
+    "password", "passwd", "DB_PASSWORD", "PGPASSWORD", "MYSQL_PWD", "secret", "client_secret", "clientSecret", "api_key", "apiKey",
+    "X-Api-Key", "token", "access_token", "refreshToken", "AWS_SECRET_ACCESS_KEY", "credential", "SECRET_KEY_BASE", "API_KEY_2", "_authToken", "passphrase",
+]  # fmt: skip
+
+# Text with {S} for the secret; what must be left of it is checked only for not having the secret, and having the mark.
+REDACTS = [
+    "Authorization: Basic {S}",
+    "authorization=token {S}",
+    "authorization: bearer {S}",
+    "Proxy-Authorization: Basic {S}",
+    "curl -H 'Authorization: Bearer {S}' http://host.example",
+    'curl -H "Authorization: Digest username=\\"bob\\", response=\\"{S}\\"" x',
+    '{{"Authorization": "Bearer {S}"}}',
+    "> Cookie: sid={S}; theme=dark; more={S}",
+    "Set-Cookie: sid={S}; Path=/; HttpOnly",
+    "x-amz-security-token: {S}",
+    "PRIVATE-TOKEN: {S}",
+    "API key: {S}",
+    "secret access key = {S}",
+    "export API_KEY={S}",
+    "password:\nab{S}\n",
+    '{{"password":\n  "{S}"}}',
+    "password is {S}",
+    'the password is "{S}".',
+    "CREATE USER bob WITH PASSWORD '{S}'",
+    "CREATE USER bob IDENTIFIED BY '{S}'",
+    "https://bob:{S}@host.example/x",
+    "postgres://app:{S}@db.example:5432/app",
+    "postgres://app:{S}@p@db.example/app",
+    "postgres://app:{S}/p@db.example/app",
+    "redis://:{S}@cache.example/0",
+    "bob:{S}@tcp(db.example:3306)/app",
+    "mysql -u root -p{S} app",
+    "sshpass -p {S} ssh host.example",
+    "sshpass -p '{S}' ssh host.example",
+    "docker login -u bob -p {S} registry.example",
+    "redis-cli -h host.example -a {S} ping",
+    "curl -u bob:{S} http://host.example",
+    'curl --user "bob:{S}" http://host.example',
+    "machine host.example login bob password {S}",
+    "Server=db.example;User Id=sa;Pwd={S};Encrypt=true",
+    "Endpoint=sb://x.example/;SharedAccessKeyName=k;SharedAccessKey={S}=;EntityPath=q",
+    "AccountName=a;AccountKey={S}==;EndpointSuffix=core.example",
+    "https://a.blob.example/c?sv=1&sig={S}%3D&se=2",
+    "https://s3.example/k?X-Amz-Credential=x&X-Amz-Signature={S}&next=1",
+    "password: str = '{S}'",
+    "const apiKey: string = '{S}';",
+    "config['password'] = '{S}'",
+    'os.environ["API_KEY"] = "{S}"',
+    ":password => '{S}'",
+    "'password' => '{S}',",
+    "if password == '{S}':",
+    "connect(user='bob', password='{S}')",
+    "<password>{S}</password>",
+    '{{"name": "DB_PASSWORD", "value": "{S}"}}',
+    "- name: API_KEY\n  value: {S}\n",
+    '["tool", "--password", "{S}"]',
+    '{{"auth": "{S}{S}"}}',
+    "password=a\"b{S}",
+    "password='it'{S}",
+    'password="first words {S}',
+    '{{"tokens": 3, "password": ["{S}", "{S}"]}}',
+    'password = """{S}"""',
+    "password = b'{S}'",
+    "the password: `{S}`",
+    "\\npassword={S}\\nnext",
+    '{{"a": "x\\u0022password\\u0022: \\u0022{S}\\u0022"}}',
+    "password%3D{S}%26next",
+    "\x1b[31mpassword={S}\x1b[0m",
+    "https://hooks.slack.com/services/T00/B00/{S}",
+    "https://chat.example/api/webhooks/123/{S}",
+    "password=ab,cd{S}",
+    "password=ab&cd{S}",
+    "password=P(a)s)s{S}",
+]  # fmt: skip
+
+VENDORS = [
+    ("sk-", 20), ("sk-ant-", 20), ("sk-proj-", 20), ("psk-", 12), ("m0-", 12), ("m0sk_", 12), ("mem0_sk-", 12), ("ghp_", 36), ("gho_", 36), ("ghu_", 36),
+    ("ghs_", 36), ("ghr_", 36), ("github_pat_", 40), ("glpat-", 20), ("xoxb-", 20), ("xoxp-", 20), ("xapp-", 20), ("AIza", 35), ("ya29.", 30), ("npm_", 36),
+    ("pypi-AgE", 40), ("hf_", 34), ("SG.", 40), ("sk_" + "live_", 24), ("rk_" + "live_", 24), ("pk_" + "live_", 24), ("shpat_", 32), ("dop_v1_", 40),
+    ("dckr_pat_", 27), ("glsa_", 30), ("lin_api_", 40), ("key-", 32), ("whsec_", 30), ("hvs.", 24), ("gsk_", 40), ("GOCSPX-", 24), ("lsv2_pt_", 30),
+]  # fmt: skip
+
+KEEPS = [
+    "password is required",
+    "the token expired",
+    "token: str",
+    "def get_token(self)",
+    'password = os.environ["X"]',
+    "password = getpass()",
+    "password = getpass.getpass('Password: ')",
+    "task-abcdefghijklmnop",
+    "sk-" + "x" * 11,
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "max_tokens=100",
+    "tokens: 5",
+    "token_count=3",
+    '{"prompt_tokens": 12, "completion_tokens": 30}',
+    ".token.keyword { color: red; } .token:hover { top: 0 }",
+    "/src/auth/token.py:12: error",
+    "src/password_reset/views.py",
+    "PWD=/home/bob",
+    "OLDPWD=/home/bob",
+    "--- PASS: TestThing (0.00s)",
+    "pass: 12 fail: 0",
+    "12 passed, 1 failed",
+    "tests_pass=3",
+    "password: Optional[str] = None",
+    "password: str | None = None,",
+    "token = None",
+    "token=null",
+    "api_key=settings.api_key",
+    "api_key = self.api_key",
+    "connect(password=password)",
+    "connect(token=user_token)",
+    "token = get_token(request)",
+    "token = tokens[i]",
+    "token = self.next_token",
+    'password="$DB_PASSWORD"',
+    "password=${DB_PASSWORD}",
+    "--token $TOKEN",
+    "--token=$(cat file)",
+    "token: ${{ secrets.TOKEN }}",
+    "postgres://app:${PASSWORD}@db.example/app",
+    "postgres://app:{password}@db.example/app",
+    "curl -H 'Authorization: Bearer $TOKEN' x",
+    "Authorization: Bearer <token>",
+    'f"Bearer {token}"',
+    "http://host.example:8080/path@x",
+    "git@host.example:team/tool.git",
+    "ssh://git@host.example/team/tool",
+    "https://bob@host.example/x",
+    "the author: Jane; authors: 3",
+    "authenticate: yes",
+    "credentials: include",
+    "primary_key=id",
+    "public_key: abc",
+    "cache_key = 'x'",
+    "sort key: name",
+    '{"key": "value"}',
+    "token_type=bearer",
+    "password_field = 'x'",
+    "secretName: app-secret",
+    "--password-stdin",
+    "--password-file=/run/x",
+    "type=password",
+    '<input type="password" name="q">',
+    "next_token: abc",
+    "nextPageToken=abc",
+    "pad_token='[PAD]'",
+    "Token::Type",
+    "secret::Key",
+    "tokens.filter(token => token.x)",
+    "Token token = lexer.next();",
+    "token = strtok(NULL, x)",
+    "unexpected token '<'",
+    "Unexpected token: identifier",
+    "if (token == '(') {",
+    "SELECT * FROM tokens WHERE id = 5",
+    "reset your password: see the docs",
+    f"{B}BEGIN PUBLIC KEY{B}\nabc\n{B}END PUBLIC KEY{B}",
+    f'if "{B}BEGIN PRIVATE KEY{B}" in text:',
+    "the cookie: chocolate",
+    "secretary: Jane",
+    "passenger: Jane",
+    "mysql -u root -p app",
+    "cp -p a b",
+    "keyboard: us",
+    "monkey=1",
+    "risk-assessment-for-the-project",
+    "a desk-lamp and a disk-usage-analyzer",
+    "the `token` field",
+    '{"session_id": "abc-123", "tool_use_id": "toolu_01"}',
+    "",
+    "   ",
+]
+
+
+def assert_gone(text: str) -> str:
+    """Redact, check the common promises, and give the result back."""
+    redacted = redact(text)
+    assert S not in redacted
+    assert REPLACEMENT in redacted
+    assert redact(redacted) == redacted
+    return redacted
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_secret_goes_whatever_the_name_and_the_notation(name: str, notation: str) -> None:
+    """Every telling name is understood in every notation."""
+    text = notation.format(name=name, S=S)
+    redacted = assert_gone(text)
+    assert name in redacted
+    if text.startswith('{"'):
+        json.loads(redacted)
+    if "&next=1" in text:
+        assert redacted.endswith("&next=1")
+
+
+@pytest.mark.parametrize("row", REDACTS)
+def test_a_secret_in_its_context_goes(row: str) -> None:
+    """Headers, addresses, commands, code, documents: the secret goes and the mark stands."""
+    text = row.format(S=S)
+    redacted = assert_gone(text)
+    if text.startswith(("{", '["')):
+        json.loads(redacted)
+
+
+@pytest.mark.parametrize(("prefix", "length"), VENDORS)
+@pytest.mark.parametrize(
+    "around", ["{}", "use {} now", '{{"a": "{}"}}', "a\\n{}\\nb", "url?x={}&y=1", "`{}`", "x\x1b[1m{}\x1b[0m"]
+)
+def test_a_vendors_key_goes_by_its_shape(prefix: str, length: int, around: str) -> None:
+    """A known prefix with enough after it is a secret wherever it stands."""
+    body = ("x9" * length)[:length]
+    redacted = redact(around.format(prefix + body))
+    assert body not in redacted
+    assert redacted == around.format(REPLACEMENT)
+
+
+@pytest.mark.parametrize("prefix", ["AK" + "IA", "AS" + "IA"])
+def test_an_access_key_id_and_the_secret_beside_it_go(prefix: str) -> None:
+    """A credentials table has the secret beside the id."""
+    secret = "aB3/" * 10
+    assert redact(f"{prefix}{'Q7' * 8},{secret}\n") == f"{REPLACEMENT},{REPLACEMENT}\n"
+    assert redact((prefix + "q7" * 8).lower()) == (prefix + "q7" * 8).lower()
+
+
+def test_a_json_web_token_goes() -> None:
+    """Three base64 parts, the first a JSON object."""
+    token = ".".join(["ey" + "J" + "x9" * 10, "ey" + "J" + "x9" * 10, "x9_-" * 8])
+    assert redact(f"got {token} back") == f"got {REPLACEMENT} back"
+
+
+@pytest.mark.parametrize("text", KEEPS)
+def test_ordinary_prose_and_code_stay(text: str) -> None:
+    """What only speaks of secrets is left as it is."""
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (PEM, REPLACEMENT),
+        (PEM.replace("\n", "\\n"), REPLACEMENT),
+        (PEM.replace("RSA", "OPENSSH"), REPLACEMENT),
+        (PEM.replace("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"), REPLACEMENT),
+        (f"a\n{PEM}\nb\n{PEM}\nc", f"a\n{REPLACEMENT}\nb\n{REPLACEMENT}\nc"),
+        (f"{B}BEGIN PRIVATE KEY{B}\n{LONG}\n{LONG[:9]}", REPLACEMENT),
+        (f"{B}BEGIN PRIVATE KEY{B}\n{LONG}\n\nand then some words", f"{REPLACEMENT}\n\nand then some words"),
+        (f'{{"k": "{B}BEGIN PRIVATE KEY{B}\\n{LONG}\\n{LONG}"}}', f'{{"k": "{REPLACEMENT}"}}'),
+        (f"1\u2192{B}BEGIN EC PRIVATE KEY{B}\n     2\u2192{LONG}\n     3\u2192{LONG}", f"1\u2192{REPLACEMENT}"),
+    ],
+)
+def test_private_key_blocks_go_finished_or_not(text: str, expected: str) -> None:
+    """A block goes as one; without an end marker it goes to the end of its base64 lines."""
+    assert redact(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"apiKey": "k", "name": "n"}', f'{{"apiKey": "{REPLACEMENT}", "name": "n"}}'),
+        ('{"password": "pre\\"post"}', f'{{"password": "{REPLACEMENT}"}}'),
+        ("?access_token=v1&next=1", f"?access_token={REPLACEMENT}&next=1"),
+        ("?api_key=v1&next=1", f"?api_key={REPLACEMENT}&next=1"),
+        ("DB_PASSWORD=v1 x", f"DB_PASSWORD={REPLACEMENT} x"),
+        ("password: two words", f"password: {REPLACEMENT} words"),
+        ('{"password": ""}', f'{{"password": "{REPLACEMENT}"}}'),
+        ('{"token": 123}', f'{{"token": "{REPLACEMENT}"}}'),
+        ("https://bob:pw@host/x", f"https://bob:{REPLACEMENT}@host/x"),
+        ('password=a"b', f"password={REPLACEMENT}"),
+        ("password:\nnext", f"password:\n{REPLACEMENT}"),
+        ("token=v1", f"token={REPLACEMENT}"),
+        ('{"token": null, "password": true}', '{"token": null, "password": true}'),
+    ],
+)
+def test_the_plugins_table_holds_and_its_leaks_are_closed(text: str, expected: str) -> None:
+    """Facts 6.10 to 6.35, with what they call unchanged or leaking made better."""
+    assert redact(text) == expected
+
+
+def test_json_that_parsed_still_parses_when_a_quote_in_prose_runs_on() -> None:
+    """An apostrophe opened in one string must not swallow the next one."""
+    text = json.dumps({"a": "password: 'oops", "b": "it's", "c": [1, "token=x'y z"]})
+    value = json.loads(redact(text))
+    assert set(value) == {"a", "b", "c"}
+    assert "oops" not in value["a"]
+    assert value["b"] == "it's"
+    lines = f"{text}\n{text}\nno json"
+    assert [json.loads(line)["b"] for line in redact(lines).split("\n")[:2]] == ["it's", "it's"]
+
+
+def test_a_value_is_redacted_through_and_through() -> None:
+    """Strings, keys, numbers under a secret name, pairs of name and value, flags and what follows them."""
+    value = {
+        "n": 1,
+        "token": 123,
+        "password": {"a": ["x", None, True]},
+        "list": ["tool", "--password", S, "-v"],
+        "env": [{"name": "API_KEY", "value": S}, {"name": "HOME", "value": "/root"}],
+        f"password={S}": 1,
+        "text": f"password={S}",
+    }
+    assert redact_value(value) == {
+        "n": 1,
+        "token": REPLACEMENT,
+        "password": {"a": [REPLACEMENT, None, True]},
+        "list": ["tool", "--password", REPLACEMENT, "-v"],
+        "env": [{"name": "API_KEY", "value": REPLACEMENT}, {"name": "HOME", "value": "/root"}],
+        f"password={REPLACEMENT}": 1,
+        "text": f"password={REPLACEMENT}",
+    }
+    assert value["token"] == 123
+
+
+def test_a_value_nested_past_the_interpreters_stack_is_redacted() -> None:
+    """Depth is no way around it, and no way to break it."""
+    value: object = f"token={S}"
+    for _ in range(20_000):
+        value = [value]
+    redacted = redact_value(value)
+    while isinstance(redacted, list):
+        redacted = redacted[0]
+    assert redacted == f"token={REPLACEMENT}"
+
+
+def test_keys_that_become_alike_keep_their_entries() -> None:
+    """Two secrets used as keys stay two entries."""
+    assert sorted(redact_value({f"token={S}1": 1, f"token={S}2": 2}).values()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [("  abc  ", 10, "abc"), ("abcdefgh", 5, "abcde\n...[truncated 3 chars]"), ("abcde", 5, "abcde")],
+)
+def test_bounded_text_says_how_much_it_lost(text: str, limit: int, expected: str) -> None:
+    """Facts 6.37: the note comes on top of the limit."""
+    assert bounded(text, limit) == expected
+
+
+def test_bounded_text_is_redacted_before_it_is_cut() -> None:
+    """A cut must not leave half a secret."""
+    assert S[:4] not in bounded(f"password={S}", 13)
