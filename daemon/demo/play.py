@@ -1,0 +1,197 @@
+"""Plays the recording through the real hook into a real daemon, and tells each step."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+from memsyncd.hooks.command_line import command_line
+
+from daemon.demo.recording import EXPECTED, QUESTION, SECRET, Step, steps
+from daemon.places import resolve
+from daemon.socket_client import ClientError, SocketClient
+
+DEADLINE_SECONDS = 30.0
+"""The whole demo (issue item 8)."""
+
+HARNESS = "claude-code"
+
+
+class DemoFailed(Exception):
+    """A step did not do what it should; the message says which."""
+
+
+@click.command(name="demo")
+@click.option("--keep", is_flag=True, help="Keep the throw-away directory and say where it is.")
+def demo(*, keep: bool) -> int:
+    """Play a recorded session through the real hook in a throw-away directory, offline, and find a memory of it."""
+    home = Path(tempfile.mkdtemp(prefix="memsyncd-demo-"))
+    try:
+        return play(home, sys.stdout)
+    except DemoFailed as failure:
+        click.echo(f"The demo failed: {failure}", err=True)
+        return 1
+    finally:
+        if keep:
+            click.echo(f"Kept: {home}")
+        else:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the demo; return its exit code."""
+    return int(demo.main(args=list(arguments), prog_name="memsyncd demo", standalone_mode=False) or 0)
+
+
+def play(home: Path, out: TextIO) -> int:
+    """Play in the empty directory `home`, telling each step on `out`; raises DemoFailed."""
+    began = time.monotonic()
+    environ = _environment(home)
+    project = _repository(home)
+    places = resolve(environ, home, os.getuid(), sys.platform)
+    client = SocketClient(places.status_socket)
+    _tell(out, "A throw-away home", f"{home} (embedded platform: no account, no network)")
+    daemon = subprocess.Popen(
+        [sys.executable, "-m", "daemon", "run"], env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        _until_ready(client, daemon, began)
+        _tell(out, "The daemon is up", f"socket {places.status_socket}")
+        follower = _Follower(client, out)
+        follower.start()
+        for step in steps(project):
+            _hook(step, environ, out)
+        _until(lambda: _is_quiet(client), began, "the evidence was not delivered in time")
+        follower.stop()
+        _check(client, home, project, out)
+        _tell(out, "Done", f"in {time.monotonic() - began:.1f} s. Now: memsyncd run")
+        return 0
+    finally:
+        daemon.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            daemon.wait(timeout=6)
+        if daemon.poll() is None:
+            daemon.kill()
+            daemon.wait()
+
+
+def _environment(home: Path) -> dict[str, str]:
+    kept = ("PATH", "LANG", "LC_ALL", "TMPDIR", "COVERAGE_PROCESS_START", "PYTHONPATH")
+    environ = {name: os.environ[name] for name in kept if name in os.environ}
+    return environ | {"HOME": str(home), "USER": "demo", "MEMSYNCD_HOME": str(home / "memsyncd")}
+
+
+def _repository(home: Path) -> Path:
+    """Make the project the session works in: a working tree with a remote, as git leaves it, without calling git."""
+    project = home / "shop"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    config = '[remote "origin"]\n\turl = git@git.example.org:corner/shop.git\n'
+    (project / ".git" / "config").write_text(config, encoding="utf-8")
+    return project
+
+
+def _hook(step: Step, environ: Mapping[str, str], out: TextIO) -> None:
+    line = command_line(step.action, HARNESS, reason=step.reason)
+    began = time.monotonic()
+    done = subprocess.run(  # noqa: S603  (our own hook line, from our own interpreter)
+        ["/bin/sh", "-c", line],
+        input=json.dumps(step.hook_input).encode(),
+        env=environ,
+        check=False,
+        capture_output=True,
+    )
+    took = (time.monotonic() - began) * 1000
+    if done.returncode or done.stdout:
+        raise DemoFailed(f"the hook for {step.action} exited {done.returncode} and printed {done.stdout!r}")
+    _tell(out, f"hook {step.action}" + (f" ({step.reason})" if step.reason else ""), f"{step.note} [{took:.0f} ms]")
+
+
+def _check(client: SocketClient, home: Path, project: Path, out: TextIO) -> None:
+    leaks = [path for path in home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    if leaks:
+        raise DemoFailed(f"the planted secret is in {leaks[0]}")
+    _tell(out, "The planted secret", "is in no file below that home")
+    answer = client.post("/search", {"query": QUESTION, "cwd": str(project), "top_k": 3})
+    found = [memory["memory"] for memory in answer.get("memories", ())]
+    _tell(out, "A question in other words", QUESTION)
+    for text in found:
+        _tell(out, "  found", text)
+    if not any(EXPECTED in text for text in found):
+        raise DemoFailed("the memory was not found")
+
+
+def _is_quiet(client: SocketClient) -> bool:
+    """Whether everything dropped was taken in, delivered and confirmed."""
+    status = client.get("/status")
+    spools, jobs = status["spools"], status["jobs"]
+    waiting = sum(spool["pending"] + spool["running"] for spool in spools)
+    return (
+        bool(spools) and not waiting and not jobs["ready"] and not jobs["claimed"] and not status["extraction"]["open"]
+    )
+
+
+def _until_ready(client: SocketClient, daemon: "subprocess.Popen[bytes]", began: float) -> None:
+    def is_ready() -> bool:
+        if daemon.poll() is not None:
+            raise DemoFailed(f"the daemon ended with exit code {daemon.returncode}")
+        try:
+            return bool(client.get("/status")["state"] == "ok")
+        except ClientError:
+            return False
+
+    _until(is_ready, began, "the daemon did not get ready")
+
+
+def _until(condition: Any, began: float, failure: str) -> None:
+    while not condition():
+        if time.monotonic() - began > DEADLINE_SECONDS:
+            raise DemoFailed(failure)
+        time.sleep(0.05)
+
+
+class _Follower(threading.Thread):
+    """Tells what the daemon does, from its `/events`, as it happens."""
+
+    def __init__(self, client: SocketClient, out: TextIO) -> None:
+        super().__init__(name="follow", daemon=True)
+        self._client, self._out = client, out
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        """Follow until stopped or until the daemon is gone."""
+        seen = 0
+        while not self._ended.is_set():
+            try:
+                answer = self._client.get(f"/events?since={seen}&wait=1")
+            except ClientError:
+                return
+            for event in answer["events"]:
+                seen = event["id"]
+                self._show(event)
+
+    def stop(self) -> None:
+        """End after the answer awaited."""
+        self._ended.set()
+        self.join(timeout=2)
+
+    def _show(self, event: Mapping[str, Any]) -> None:
+        if event["kind"] == "evidence-recorded":
+            _tell(self._out, "  daemon", f"{event['events']} event(s) committed as evidence, handoff unlinked")
+        elif event["kind"] == "job-finished":
+            name = str(event["job"]).partition(":")[0]
+            _tell(self._out, f"  {name}", f"{event['outcome']}: {event['why']}")
+
+
+def _tell(out: TextIO, what: str, how: str) -> None:
+    out.write(f"{what:<28} {how}\n")
+    out.flush()
