@@ -81,6 +81,11 @@ KINDS: dict[str, Kind] = {
         "`memsyncd jobs list --state ready` shows the work; end `memsyncd run` and start it again, and keep its log "
         "if that helps.",
     ),
+    "not-answering": _red(
+        "A daemon ({where}) is there and does not answer",
+        "Wait a few seconds if it has just been started; otherwise end it with `kill` and its pid, and start "
+        "`memsyncd run` again.",
+    ),
     "slow-start": _red(
         "The start is taking unusually long",
         "`memsyncd status --watch` shows whether the spools are getting emptier; the log of `memsyncd run` says what "
@@ -142,6 +147,10 @@ KINDS: dict[str, Kind] = {
     "evidence-read-only": _note(
         "The evidence in {where} has an unknown form and is only read",
         "Nothing to do if another tool owns it; otherwise upgrade memsyncd (`memsyncd --version` tells yours).",
+    ),
+    "evidence-renewed": _note(
+        "The evidence in {where} was damaged and begun anew",
+        "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform.",
     ),
     "socket-elsewhere": _note(
         "The socket's path was too long for this system, so it is at {where}",

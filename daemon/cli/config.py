@@ -1,0 +1,114 @@
+"""`config`: the effective settings with where each came from, whether they are right, and where everything lies."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from daemon.cli import exits
+from daemon.cli.output import emit_json
+from daemon.cli.surroundings import Surroundings, overrides
+from daemon.cli.wording import clean
+from daemon.configuration_error import ConfigurationError
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+set_option = click.option(
+    "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="As if given to `run`; may be repeated."
+)
+
+
+@click.group(short_help="Effective settings and where each came from.")
+def config() -> None:
+    """Show and check the settings: config.toml, then the environment, then the command line; the later wins."""
+
+
+@config.command()
+@set_option
+@as_json_option
+@click.pass_obj
+def show(around: Surroundings, pairs: tuple[str, ...], as_json: bool) -> int:
+    """Show every setting in effect and where it came from; secrets are masked."""
+    try:
+        loaded = around.load(overrides(pairs))
+    except ConfigurationError as error:
+        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    shown = loaded.shown()
+    if as_json:
+        emit_json(
+            {
+                "settings": {name: {"value": value, "origin": origin} for name, (value, origin) in shown.items()},
+                "warnings": list(loaded.warnings),
+            }
+        )
+        return exits.DONE
+    for warning in loaded.warnings:
+        click.echo(f"memsyncd: {clean(warning)}", err=True)
+    for line in _settings_lines(shown):
+        click.echo(line)
+    return exits.DONE
+
+
+@config.command()
+@set_option
+@as_json_option
+@click.pass_obj
+def check(around: Surroundings, pairs: tuple[str, ...], as_json: bool) -> int:
+    """Say whether the configuration is right; exit code 78 and a sentence for every fault where it is not."""
+    warnings: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    try:
+        warnings = around.load(overrides(pairs)).warnings
+    except ConfigurationError as error:
+        faults = tuple(error.sentences)
+    file = around.places().config_file
+    if as_json:
+        emit_json({"ok": not faults, "file": str(file), "errors": list(faults), "warnings": list(warnings)})
+    else:
+        for sentence in (*warnings, *faults):
+            click.echo(f"memsyncd: {clean(sentence)}", err=True)
+        if not faults:
+            absent = "" if file.exists() else " (there is no file; defaults and the environment hold)"
+            click.echo(f"The configuration is right: {file}{absent}.")
+    return exits.MISCONFIGURED if faults else exits.DONE
+
+
+@config.command()
+@as_json_option
+@click.pass_obj
+def path(around: Surroundings, as_json: bool) -> int:
+    """Show where the configuration, data, spools and socket are."""
+    places = around.places()
+    told = {
+        "config": str(places.config_file),
+        "data": str(places.data),
+        "spools": str(places.spools),
+        "socket": str(places.status_socket),
+        "queue": str(places.queue_file),
+        "memory": str(places.memory_file),
+        "lock": str(places.lock_file),
+        "hook_errors": str(places.hook_error_log),
+        "logs": str(places.logs) if places.logs else None,
+    }
+    if as_json:
+        emit_json(
+            told | {"socket_is_shortened": places.socket_is_shortened, "wanted_socket": str(places.wanted_socket)}
+        )
+        return exits.DONE
+    for name, value in told.items():
+        click.echo(f"{name.ljust(12)}{clean(value) if value else 'standard error'}")
+    if places.socket_is_shortened:
+        click.echo(f"The socket's own place, {places.wanted_socket}, is too long for a socket.", err=True)
+    return exits.DONE
+
+
+def _settings_lines(shown: Mapping[str, tuple[Any, str]]) -> list[str]:
+    left = max(len(name) for name in shown)
+    told = {name: _value(value) for name, (value, _) in shown.items()}
+    middle = min(max(len(value) for value in told.values()), 40)
+    return [f"{name.ljust(left)}  {told[name].ljust(middle)}  # {clean(origin)}" for name, (_, origin) in shown.items()]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{clean(value)}"' if isinstance(value, str) else clean(value)

@@ -1,0 +1,66 @@
+"""`flush`: ask the daemon to deliver now."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daemon.cli import exits, link
+from daemon.cli.output import emit_json
+from daemon.cli.surroundings import Surroundings
+from daemon.cli.wording import clean, counted
+
+SENTENCES: Mapping[str, str] = {
+    "delivered": "Delivered",
+    "put-off": "Put off",
+    "refused": "Refused",
+    "nothing": "Nothing to deliver",
+    "asked": "Asked for",
+}
+"""One word for each outcome; none can be taken for another (never-again 143)."""
+
+CODES: Mapping[str, int] = {
+    "delivered": exits.DONE,
+    "nothing": exits.DONE,
+    "asked": exits.DONE,
+    "refused": exits.FAILED,
+}
+
+
+@click.command(short_help="Ask for a delivery now.")
+@click.option("--session", default="", metavar="ID", help="Only this session.")
+@click.option(
+    "--cwd", default=None, metavar="DIR", type=click.Path(path_type=Path), help="Only sessions of this directory."
+)
+@click.option("--wait", is_flag=True, help="Until the platform has confirmed it, or it was refused or put off.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.pass_obj
+def flush(around: Surroundings, session: str, cwd: Path | None, wait: bool, as_json: bool) -> int:
+    """Ask for a delivery of what was recorded, without waiting for a session's end.
+
+    Exit code: 0 delivered, asked for, or nothing to deliver; 1 refused; 75 put off; 3 the daemon is not running.
+    """
+    asked: dict[str, Any] = {"session": session, "cwd": str(cwd.absolute()) if cwd else "", "wait": wait}
+    try:
+        answer = link.post(around, "/flush", asked, timeout=link.UNTIL_CONFIRMED if wait else link.SHORT)
+    except link.NotRunning as error:
+        raise exits.Leave(exits.NOT_RUNNING, link.NOT_RUNNING_SENTENCE) from error
+    outcome = str(answer.get("outcome", ""))
+    if as_json:
+        emit_json(answer)
+    else:
+        click.echo(_sentence(outcome, answer))
+    if not wait and outcome == "put-off":
+        return exits.DONE  # it was only asked for
+    return CODES.get(outcome, exits.PUT_OFF)
+
+
+def _sentence(outcome: str, answer: Mapping[str, Any]) -> str:
+    told = SENTENCES.get(outcome, clean(outcome) or "No outcome")
+    packets, reason = answer.get("packets"), clean(answer.get("reason") or "")
+    if isinstance(packets, list):
+        packets = len(packets)
+    if packets and outcome != "nothing":
+        told += f": {counted(int(packets), 'packet', 'packets')}"
+    return f"{told} ({reason})." if reason else f"{told}."

@@ -1,0 +1,40 @@
+"""`hook`, which a harness calls, and `hooks command`, which prints the faster line that does the same."""
+
+import click
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    short_help="What a harness calls: leave one handoff behind.",
+)
+@click.argument("action")
+@click.option("--harness", required=True, metavar="H", help="The coding agent, such as claude-code.")
+@click.option("--reason", default="", metavar="R", help="Why a flush is asked for, such as session-end.")
+def hook(action: str, harness: str, reason: str) -> None:
+    """Read the hook's JSON on standard input, leave one handoff in the spool, and exit 0 whatever happens.
+
+    The line `memsyncd hooks command ACTION --harness H` prints does the same at a fraction of the start-up cost.
+    """
+    raise AssertionError(action, harness, reason)  # daemon.__main__ goes its own short way before this is loaded
+
+
+@click.group(short_help="The lines a harness's own configuration needs.")
+def hooks() -> None:
+    """Print the lines a harness's own configuration needs."""
+
+
+@hooks.command()
+@click.argument("action")
+@click.option("--harness", required=True, metavar="H", help="The coding agent, such as claude-code.")
+@click.option("--reason", default="", metavar="R", help="Why a flush is asked for, such as session-end.")
+def command(action: str, harness: str, reason: str) -> None:
+    """Print the command line for one event: absolute interpreter and script, no shim.
+
+    ACTION is session-start, user-prompt, post-tool, post-tool-failure, stop, subagent-start, subagent-stop or flush.
+    """
+    from memsyncd.hooks.command_line import command_line  # noqa: PLC0415  (only this command needs it)
+
+    try:
+        click.echo(command_line(action, harness, reason=reason))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error

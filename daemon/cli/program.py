@@ -1,0 +1,86 @@
+"""The group of all commands: each is imported when it is named, so that `status` does not load the daemon."""
+
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from daemon.cli import exits
+from daemon.cli.surroundings import Surroundings
+from memsyncd.version import __version__
+
+COMMANDS: Mapping[str, str] = {
+    "run": "daemon.cli.run:run",
+    "demo": "daemon.cli.demo:demo",
+    "status": "daemon.cli.status:status",
+    "jobs": "daemon.cli.jobs:jobs",
+    "flush": "daemon.cli.flush:flush",
+    "config": "daemon.cli.config:config",
+    "hook": "daemon.cli.hooks:hook",
+    "hooks": "daemon.cli.hooks:hooks",
+}
+"""Name to `module:attribute`, in the order help shows them."""
+
+
+class Commands(click.Group):
+    """A group that loads a command when it is looked up."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (click's)
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="memsyncd")
+@click.pass_context
+def program(ctx: click.Context) -> None:
+    """Background sync for coding-agent memory.
+
+    Hooks drop a file; the daemon delivers it to a memory platform until the platform has confirmed it. Start with
+    `memsyncd demo`, which shows the whole path in a throw-away directory.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> int:
+    """Run the command line and return its exit code; sentences, never tracebacks, for what people can get wrong."""
+    around = surroundings or Surroundings(
+        environ=dict(os.environ), home=Path.home(), uid=os.getuid(), platform=sys.platform
+    )
+    try:
+        code = program.main(args=list(arguments), prog_name="memsyncd", standalone_mode=False, obj=around)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        _silence_output()
+        return exits.FAILED  # as click answers where it notices first
+    except exits.Leave as leave:
+        if leave.sentence:
+            click.echo(f"memsyncd: {leave.sentence}", err=True)
+        return leave.code
+    return code if isinstance(code, int) else exits.DONE
+
+
+def _silence_output() -> None:
+    """Point standard output at nothing: its reader is gone, and the interpreter flushes once more at its end."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)

@@ -1,0 +1,64 @@
+"""`run`: the daemon, in the foreground."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli import exits
+from daemon.cli.surroundings import Surroundings, overrides
+
+if TYPE_CHECKING:
+    from daemon.places import Places
+    from daemon.settings import Settings
+
+
+@click.command(short_help="The daemon, in the foreground.")
+@click.option("--once", is_flag=True, help="Do all that is due, wait until it is confirmed or put off, and exit.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting for this run; may be repeated.")
+@click.pass_obj
+def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
+    """Run the daemon until Ctrl-C or SIGTERM.
+
+    Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
+    wrong. With --once: 0 also when work was put off, 1 when something was refused.
+    """
+    from daemon import app  # noqa: PLC0415  (the whole daemon, which no other command loads)
+    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415
+    from daemon.lock import AlreadyRunning  # noqa: PLC0415
+
+    try:
+        places = around.places()
+        loaded = around.load(overrides(pairs))
+        for warning in loaded.warnings:
+            click.echo(f"memsyncd: {warning}", err=True)
+        greeting = "" if once else welcome(places, loaded.settings)
+        return app.run(places, loaded.settings, around.environ, once=once, on_ready=lambda: _greet(greeting))
+    except ConfigurationError as error:
+        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    except AlreadyRunning as error:
+        raise exits.Leave(exits.ALREADY_RUNNING, f"{error} `memsyncd status` shows what it does.") from error
+
+
+def _greet(greeting: str) -> None:
+    if greeting:
+        click.echo(greeting, err=True)
+
+
+def welcome(places: "Places", settings: "Settings") -> str:
+    """Return the lines that greet who starts the daemon: where things are, and what to type next."""
+    platform = settings.platform
+    where = f"{platform.kind} at {platform.url}" if platform.url else f"{platform.kind}, {_explained(platform.kind)}"
+    lines = [
+        f"spools    {places.spools}/<harness>",
+        f"socket    {places.status_socket}",
+        f"platform  {where}",
+        "next, in another terminal:",
+        "  memsyncd demo      the whole path in a throw-away directory",
+        "  memsyncd status    what waits, what moves, what is wrong",
+        "  memsyncd hooks command stop --harness claude-code    the line a harness's hook runs",
+    ]
+    return "\n".join(lines)
+
+
+def _explained(kind: str) -> str:
+    return "embedded: memories stay on this machine" if kind == "local" else "at its usual address"

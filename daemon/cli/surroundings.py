@@ -1,0 +1,51 @@
+"""Where a command runs: environment, home, user and system, and what follows from them, looked up when asked for."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon.cli import exits
+
+if TYPE_CHECKING:
+    from daemon.places import Places
+    from daemon.settings import Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Made once by the command line's entry, and by tests; `wall` gives Unix seconds."""
+
+    environ: Mapping[str, str]
+    home: Path
+    uid: int
+    platform: str
+    wall: Callable[[], float] = field(default=time.time)
+
+    def places(self) -> "Places":
+        """Return where everything lies; leaves with 78 where the environment names an impossible place."""
+        from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only when a command needs it)
+        from daemon.places import resolve  # noqa: PLC0415
+
+        try:
+            return resolve(self.environ, self.home, self.uid, self.platform)
+        except ConfigurationError as error:
+            raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+
+    def load(self, overrides: Mapping[str, str]) -> "Loaded":
+        """Return the settings; raises ConfigurationError."""
+        from daemon.settings import load  # noqa: PLC0415  (only when a command needs it)
+
+        return load(self.places(), self.environ, overrides)
+
+
+def overrides(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Return `--set KEY=VALUE` options as a mapping; leaves with 2 where one is no pair."""
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise exits.Leave(exits.WRONG_USE, f"--set {pair}: write it as KEY=VALUE, like platform.kind=local.")
+        found[name.strip()] = value
+    return found
