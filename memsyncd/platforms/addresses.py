@@ -1,0 +1,58 @@
+"""Host names looked up in threads that may be left behind: the system's resolver knows no deadline and no stop."""
+
+import ipaddress
+import socket
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+Address = tuple[int, Any]
+"""A socket family and an address of that family."""
+
+
+@dataclass(slots=True)
+class Lookup:
+    """One name's lookup; `error` says why there are no addresses."""
+
+    done: bool = False
+    addresses: tuple[Address, ...] = ()
+    error: str = ""
+
+
+class Lookups:
+    """The lookups under way, one thread for each host however many wait for it. `changed` is notified of each end."""
+
+    def __init__(self, changed: threading.Condition) -> None:
+        self._changed = changed
+        self._open: dict[tuple[str, int], Lookup] = {}
+
+    def start(self, host: str, port: int) -> Lookup:
+        """Return the lookup of `host`, begun now unless one is under way. With `changed` held."""
+        lookup = self._open.get((host, port))
+        if lookup is None:
+            lookup = self._open[host, port] = Lookup()
+            arguments = (host, port, lookup)
+            threading.Thread(target=self._look_up, args=arguments, name="look-up-host", daemon=True).start()
+        return lookup
+
+    def _look_up(self, host: str, port: int, lookup: Lookup) -> None:
+        found: tuple[Address, ...] = ()
+        error = ""
+        try:
+            answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found = tuple((family, address) for family, _, _, _, address in answers)
+        except (OSError, UnicodeError) as failure:
+            error = getattr(failure, "strerror", None) or "not a host name"
+        with self._changed:
+            lookup.addresses, lookup.error, lookup.done = found, error, True
+            del self._open[host, port]
+            self._changed.notify_all()
+
+
+def literal(host: str, port: int) -> Address | None:
+    """Return the address that `host` is by itself, or None where it is a name."""
+    try:
+        version = ipaddress.ip_address(host).version
+    except ValueError:
+        return None
+    return (socket.AF_INET6 if version == 6 else socket.AF_INET, (host, port))  # noqa: PLR2004  (IPv6)

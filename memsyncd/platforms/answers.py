@@ -1,0 +1,174 @@
+"""The hosted platform's answers as our values: decoded leniently, and never success unless they say so. Pure.
+
+Every reader raises NotUnderstood for JSON of another shape. Shapes: hooks-and-apis 3A.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memsyncd.platforms import refusals
+from memsyncd.platforms.platform import Accepted, Account, Extraction, ExtractionState, Memory, NotUnderstood
+
+EPISODE = "task_episode"
+"""A `type` in metadata: records of plugins' own, no memory for anybody (facts 7.13)."""
+
+_STATES = {state.value: state for state in ExtractionState if state is not ExtractionState.MISSING}
+_LARGEST = 1e300  # leaves out NaN, infinity and whole numbers that no float holds
+
+_OPEN_WORDS = frozenset({"PENDING", "RUNNING", "QUEUED", "PROCESSING"})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a listing: its objects, and the next page's address as the platform gave it, or empty."""
+
+    items: Sequence[Mapping[str, Any]]
+    next: str = ""
+
+
+def document(body: bytes, content_type: str) -> Any:
+    """Return the JSON value of a 2xx answer."""
+    if refusals.is_html(content_type, body):
+        raise NotUnderstood("a page for people came back in place of an answer")
+    value = refusals.decode(body)
+    if value is None:
+        raise NotUnderstood("the answer is no JSON" if body.strip() else "the answer is empty")
+    return value
+
+
+def accepted(value: Any) -> Accepted:
+    """Read the answer to an add.
+
+    With an event id, wherever the platform puts it, the extraction is to be asked for; `results` of a finished work
+    count as finished; an object with neither has no event id, which counts as missing (facts 2.23).
+    """
+    answer = _object(value)
+    if event_id := _text(answer.get("event_id")):
+        return Accepted(event_id)
+    results = answer.get("results")
+    if results is None:
+        if any(answer.get(key) for key in ("error", "detail", "details")):
+            raise NotUnderstood("an error came back as if it were an answer")
+        return Accepted("")
+    if not isinstance(results, list) or not all(isinstance(item, Mapping) for item in results):
+        raise NotUnderstood("the answer's results are no list of objects")
+    if event_id := next(filter(None, (_text(item.get("event_id")) for item in results)), ""):
+        return Accepted(event_id)  # an older form: one result that says the work is queued
+    if any(_text(item.get("status")).upper() in _OPEN_WORDS for item in results):
+        return Accepted("")
+    return Accepted("", finished=True, memories=len(results))
+
+
+def extraction(value: Any, event_id: str, redact: Callable[[str], str]) -> Extraction:
+    """Read an extraction event asked for as `event_id`. A state we do not know is still running (never-again 107)."""
+    event = _object(value)
+    if not isinstance(event.get("status"), str):
+        raise NotUnderstood("an extraction event without a status")
+    told = _text(event.get("id")) or _text(event.get("event_id"))
+    if told and told != event_id:
+        raise NotUnderstood("another extraction event than the one asked for")
+    return _extraction(event, event_id, redact)
+
+
+def extractions(page: Page, redact: Callable[[str], str]) -> list[Extraction]:
+    """Read a page of the event listing; items without an id or a status are left out."""
+    return [
+        _extraction(item, told, redact)
+        for item in page.items
+        if (told := _text(item.get("id")) or _text(item.get("event_id"))) and isinstance(item.get("status"), str)
+    ]
+
+
+def page(value: Any) -> Page:
+    """Read a listing: an object with `results`, or a bare list; items that are no objects are left out."""
+    if isinstance(value, list):
+        return Page(_objects(value))
+    answer = _object(value)
+    if not isinstance(answer.get("results"), list):
+        raise NotUnderstood("a listing without results")
+    return Page(_objects(answer["results"]), _text(answer.get("next")))
+
+
+def memories(value: Any, *, top_k: int, category: str = "") -> list[Memory]:
+    """Read found memories in the platform's order, episodes removed before the cut to `top_k` (facts 7.12, 7.13)."""
+    found = (_memory(item, category) for item in page(value).items if _metadata(item).get("type") != EPISODE)
+    return [memory for memory in found if memory is not None][:top_k]
+
+
+def account(value: Any) -> Account:
+    """Read the answer to a ping."""
+    answer = _object(value)
+    if not any(isinstance(answer.get(key), str) for key in ("status", "org_id", "project_id", "user_email")):
+        raise NotUnderstood("an answer to a ping that names no account")
+    return Account(
+        email=_text(answer.get("user_email")),
+        org_id=_text(answer.get("org_id")),
+        project_id=_text(answer.get("project_id")),
+    )
+
+
+def metadata_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a listed item's metadata: its own, and its payload's where it repeats the request."""
+    payload = item.get("payload")
+    return {**(_metadata(payload) if isinstance(payload, Mapping) else {}), **_metadata(item)}
+
+
+def _extraction(event: Mapping[str, Any], event_id: str, redact: Callable[[str], str]) -> Extraction:
+    state = _STATES.get(event["status"].strip().upper(), ExtractionState.RUNNING)
+    results = event.get("results")
+    if isinstance(results, Mapping):
+        results = results.get("results")
+    error = event.get("error")
+    words = error if isinstance(error, str) else refusals.words(error)
+    return Extraction(
+        event_id=event_id,
+        state=state,
+        memories=len(_objects(results)) if isinstance(results, list) else 0,
+        error=refusals.cut(redact(words)),
+        created_at=_text(event.get("created_at")),
+        metadata=metadata_of(event),
+    )
+
+
+def _memory(item: Mapping[str, Any], wanted: str) -> Memory | None:
+    identity, text = _text(item.get("id")), item.get("memory")
+    if not identity or not isinstance(text, str):
+        return None
+    metadata = _metadata(item)
+    listed = item.get("categories")
+    categories = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    own = _text(metadata.get("category"))
+    return Memory(
+        id=identity,
+        memory=text,
+        category=wanted if wanted in categories else (categories[0] if categories else own),
+        score=_number(item.get("score")),
+        created_at=_text(item.get("created_at")),
+        metadata=metadata,
+    )
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return None
+    return float(value)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise NotUnderstood("the answer is JSON of another shape")
+    return value
+
+
+def _objects(values: list[Any]) -> list[Mapping[str, Any]]:
+    return [item for item in values if isinstance(item, Mapping)]
+
+
+def _metadata(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = item.get("metadata")
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,241 @@
+"""The one HTTP client of a platform, for the daemon's life and all its threads.
+
+It answers with a whole answer or raises a PlatformError; this is the boundary at which httpx's and httpcore's errors
+become ours.
+"""
+
+import contextlib
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import httpcore
+import httpx
+
+from memsyncd.clock import Clock
+from memsyncd.platforms import http_errors, transport
+from memsyncd.platforms.network import CallEndedError, Network
+from memsyncd.platforms.platform import Cancelled, NoAnswer, NotUnderstood, Unreachable
+from memsyncd.version import __version__
+
+PARALLEL_CALLS = transport.POOL_SIZE - 2
+"""Calls in the air at once; below the pool's size (never-again 153)."""
+
+CONNECT_SECONDS = 5.0
+"""For a connection, and for a place among the parallel calls; never more than the call's own time."""
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+"""More is not read: a listing page of 100 whole batches stays below."""
+
+POOL_TIMEOUTS = 2
+"""So many waits in the pool without an answer between them, and the client is built anew (never-again 153)."""
+
+OpenTransport = Callable[[Network], httpx.BaseTransport]
+
+
+_HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"memsyncd/{__version__}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer; `body` is decoded from gzip or deflate but otherwise as it came."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes = b""
+
+
+@dataclass(eq=False, slots=True)
+class _Client:
+    """An httpx client and the calls that use it; one that is out of use is closed by the last of them."""
+
+    http: httpx.Client
+    calls: int = 0
+    retired: bool = False
+
+
+class HttpClient:
+    """Calls to one base `url`. Safe from any thread.
+
+    `open_transport` makes the transport anew whenever connections were dropped. Raises ValueError for a `url` that
+    is no http or https URL.
+    """
+
+    def __init__(
+        self, url: str, open_transport: OpenTransport, clock: Clock, *, parallel: int = PARALLEL_CALLS
+    ) -> None:
+        self.base = base_url(url)
+        self._open_transport = open_transport
+        self._network = Network(clock.monotonic)
+        self._free = threading.Condition()
+        self._places = parallel
+        self._places_taken = 0
+        self._client: _Client | None = None
+        self._pool_timeouts = 0
+        self._cancelled = False
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        seconds: float,
+        body: bytes | None = None,
+        safe: bool = True,
+    ) -> Answer:
+        """Send a request to `path` (percent-encoded, with its query) below the base URL and return the answer.
+
+        The call takes at most `seconds`, to the last byte. A `safe` call changes nothing on the platform, so it is
+        sent again at once when a kept connection turns out to be dead. Raises Unreachable, NoAnswer, NotUnderstood
+        (too long, an encoding nobody asked for) or Cancelled; any status is an answer.
+        """
+        connect = min(CONNECT_SECONDS, seconds)
+        timeout = httpx.Timeout(connect=connect, read=seconds, write=seconds, pool=connect)
+        with self._place(seconds) as client, self._network.call(seconds) as call:
+            try:
+                request = httpx.Request(
+                    method,
+                    self.base.copy_with(raw_path=self.base.raw_path.rstrip(b"/") + path.encode("ascii")),
+                    headers={**_HEADERS, **({} if body is None else {"Content-Type": "application/json"}), **headers},
+                    content=body,
+                    extensions={"timeout": timeout.as_dict()},
+                )
+                try:
+                    answer = _send(client.http, request)
+                except http_errors.LOST_CONNECTION:
+                    if not safe or call.connected or not call.sent:
+                        raise
+                    answer = _send(client.http, request)
+            except http_errors.LOWER_ERRORS as failure:
+                self._count(failure)
+                error = _cancelled() if self._cancelled else http_errors.platform_error(failure, self.base.host)
+                raise error from None  # the lower error may quote headers
+        self._count(None)
+        return answer
+
+    def pause(self, seconds: float) -> None:
+        """Wait `seconds`; raise Cancelled if `cancel` is called meanwhile."""
+        try:
+            self._network.pause(seconds)
+        except CallEndedError:
+            raise _cancelled() from None
+
+    def drop_connections(self) -> None:
+        """Use new connections from now on (after sleep, or a change of network). Calls in the air are left to end."""
+        with self._free:
+            self._retire()
+
+    def cancel(self) -> None:
+        """End every call in the air; it and all later ones raise Cancelled."""
+        with self._free:
+            self._cancelled = True
+            self._free.notify_all()
+        self._network.end_calls()
+
+    def close(self) -> None:
+        """End what is in the air, wait up to a second for it, and release connections and descriptors."""
+        self.cancel()
+        with self._free:
+            self._retire()
+            if self._free.wait_for(lambda: self._places_taken == 0, 1.0):
+                self._network.close()
+
+    @contextlib.contextmanager
+    def _place(self, seconds: float) -> Iterator[_Client]:
+        with self._free:
+            waited = self._free.wait_for(
+                lambda: self._cancelled or self._places_taken < self._places, min(CONNECT_SECONDS, seconds)
+            )
+            if self._cancelled:
+                raise _cancelled()
+            if not waited:
+                raise Unreachable(f"{self._places} calls to {self.base.host} are waiting for their answers already")
+            client = self._use_client()
+            self._places_taken += 1
+        try:
+            yield client
+        finally:
+            with self._free:
+                self._places_taken -= 1
+                client.calls -= 1
+                if client.retired and not client.calls:
+                    client.http.close()
+                self._free.notify()
+                if self._cancelled:
+                    self._free.notify_all()
+
+    def _use_client(self) -> _Client:
+        if self._client is None:
+            try:
+                opened = self._open_transport(self._network)
+            except (httpcore.ConnectError, httpcore.ProxyError) as failure:
+                raise http_errors.platform_error(failure, self.base.host) from None
+            self._client = _Client(httpx.Client(transport=opened, trust_env=False, follow_redirects=False))
+        self._client.calls += 1
+        return self._client
+
+    def _retire(self) -> None:
+        client, self._client = self._client, None
+        self._pool_timeouts = 0
+        if client is not None:
+            client.retired = True
+            if not client.calls:
+                client.http.close()
+
+    def _count(self, failure: Exception | None) -> None:
+        with self._free:
+            self._pool_timeouts = self._pool_timeouts + 1 if isinstance(failure, http_errors.POOL_TIMEOUTS) else 0
+            if self._pool_timeouts >= POOL_TIMEOUTS:
+                self._retire()
+
+
+def _send(http: httpx.Client, request: httpx.Request) -> Answer:
+    response = http.send(request, stream=True)
+    try:
+        return Answer(response.status_code, response.headers, _read(response))
+    finally:
+        response.close()
+
+
+def _cancelled() -> Cancelled:
+    return Cancelled("ended by our own stop")
+
+
+def base_url(url: str) -> httpx.URL:
+    """Return `url` without user, query and fragment. Raises ValueError unless it is an http or https URL."""
+    try:
+        parsed = httpx.URL(url.strip())
+    except (httpx.InvalidURL, ValueError) as failure:
+        raise ValueError(f"not a URL: {url!r}") from failure
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise ValueError(f"not an http or https URL: {url!r}")
+    return httpx.URL(scheme=parsed.scheme, host=parsed.host, port=parsed.port, path=parsed.path)
+
+
+def _read(response: httpx.Response) -> bytes:
+    """Return the body, unpacked, reading no more than MAX_ANSWER_BYTES of it."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in ("identity", ""):
+        unpack = None
+    elif encoding in ("gzip", "x-gzip", "deflate"):
+        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: gzip or zlib, whichever it is
+    else:
+        raise NotUnderstood("the answer is packed in a way nobody asked for", status=response.status_code)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for raw in response.iter_raw():
+            part = raw if unpack is None else unpack.decompress(raw, MAX_ANSWER_BYTES + 1 - size)
+            size += len(part)
+            if size > MAX_ANSWER_BYTES:
+                raise NotUnderstood(
+                    f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MB", status=response.status_code
+                )
+            parts.append(part)
+    except zlib.error:
+        raise NotUnderstood("the answer cannot be unpacked", status=response.status_code) from None
+    if unpack is not None and not unpack.eof:
+        raise NoAnswer("the answer was cut off", status=response.status_code)
+    return b"".join(parts)
