@@ -5,12 +5,11 @@
 
 import contextlib
 import os
-import random
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
-
-from jobs.sqlite_queue import SqliteQueue
 
 from daemon import lock, snapshot
 from daemon.configuration_error import ConfigurationError
@@ -29,10 +28,13 @@ from daemon.status_parts import (
     StatusParts,
     TelemetryPart,
 )
+from jobs import schema as queue_schema
 from jobs.errors import NewerSchema, QueueError
 from jobs.job import JobState
 from jobs.policy import Policy
 from jobs.queue import Destination, QueueCounts
+from jobs.reading import Reader
+from jobs.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence import schema
@@ -54,7 +56,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float) -> 
     findings: list[Finding] = []
     settings = _settings(places, environ, findings)
     spools = _spools(places, settings)
-    counts, destinations = _queue(places.queue_file, findings)
+    counts, destinations = _queue(places.queue_file, now, findings)
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None
     if is_held:
@@ -84,14 +86,14 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float) -> 
 
 def offline_jobs(places: Places, *, state: str = "", kind: str = "", limit: int = 100) -> dict[str, Any]:
     """Return CONTRACT's `{"jobs": […]}`. Raises snapshot.NotADatabaseError where the queue cannot be read."""
-    with _readable(places.queue_file) as queue:
-        found = queue.jobs(state=JobState(state) if state else None, kind=kind, limit=limit) if queue else ()
+    with _reader(places.queue_file) as queue:
+        found = queue.jobs(state=JobState(state) if state else None, kind=kind, lane="", limit=limit) if queue else ()
         return {"jobs": [job_document(job) for job in found]}
 
 
 def offline_job(places: Places, job_id: str) -> dict[str, Any] | None:
     """Return one job, None where there is none. Raises as `offline_jobs`."""
-    with _readable(places.queue_file) as queue:
+    with _reader(places.queue_file) as queue:
         job = queue.get(job_id) if queue else None
         return None if job is None else job_document(job)
 
@@ -105,7 +107,7 @@ def change_jobs(places: Places, environ: Mapping[str, str], verb: str, job_ids: 
         return dict.fromkeys(job_ids, "there is no such job")
     held = lock.DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=f"jobs {verb}")
     try:
-        with _opened(places.queue_file) as queue:
+        with _writable(places.queue_file) as queue:
             ids = job_ids or [job.id for job in queue.jobs(state=JobState.DEAD, limit=MANY)]
             spools = {spool.name: spool for spool in _spools(places, _settings(places, environ, []))}
             return {job_id: _change(queue, spools, verb, job_id) for job_id in ids}
@@ -162,10 +164,10 @@ def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     )
 
 
-def _queue(path: Path, findings: list[Finding]) -> tuple[QueueCounts, Sequence[Destination]]:
+def _queue(path: Path, now: float, findings: list[Finding]) -> tuple[QueueCounts, Sequence[Destination]]:
     try:
-        with _readable(path) as queue:
-            return (queue.counts(), queue.destinations()) if queue else (NO_JOBS, ())
+        with _reader(path) as queue:
+            return (queue.counts(now), queue.destinations()) if queue else (NO_JOBS, ())
     except snapshot.NotADatabaseError as error:
         newer = isinstance(error.__cause__, NewerSchema)
         findings.append(
@@ -193,22 +195,31 @@ def _extraction(spools: Sequence[Spool], now: float, findings: list[Finding]) ->
 
 
 @contextlib.contextmanager
-def _readable(path: Path) -> Iterator[SqliteQueue | None]:
-    """Give the queue on a copy, so that opening it, whatever that does, does it to the copy; None without a file."""
+def _reader(path: Path) -> Iterator[Reader | None]:
+    """Give a reader of the queue's file; None where there is none, or nothing in it yet.
+
+    Raises snapshot.NotADatabaseError, its cause NewerSchema where it is from a newer version.
+    """
     try:
         if not path.exists():
             yield None
             return
-        with snapshot.copied(path) as copy, _opened(copy) as queue:
-            yield queue
+        with snapshot.connected(path) as connection:
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if version > queue_schema.VERSION:
+                raise NewerSchema(path, version, queue_schema.VERSION)
+            connection.row_factory = sqlite3.Row
+            yield Reader(connection) if version else None
     except OSError as error:
         raise snapshot.NotADatabaseError(error.strerror or str(error)) from error
+    except QueueError as error:
+        raise snapshot.NotADatabaseError(str(error)) from error
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[SqliteQueue]:
+def _writable(path: Path) -> Iterator[SqliteQueue]:
     try:
-        queue = SqliteQueue(path, clock=Clock(), policy=Policy(), counters=Counters(), rng=random.Random(0))
+        queue = SqliteQueue(path, clock=Clock(), policy=Policy(), counters=Counters(), random=Random())
         try:
             yield queue
         finally:

@@ -229,8 +229,7 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
         return  # what waited through a downtime is old and yet just begun
     if parts.last_progress_at is not None and parts.now - parts.last_progress_at < QUIET_SECONDS:
         return
-    held = any(failing(each, parts.now) for each in parts.destinations)
-    if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= QUIET_SECONDS and not held:
+    if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= QUIET_SECONDS:  # those held by a cooldown are not ready
         yield Finding("no-progress", since=parts.now - parts.jobs.oldest_ready_seconds)
         return
     oldest = max((spool.oldest_pending_seconds for spool in parts.spools if not spool.paused), default=0.0)

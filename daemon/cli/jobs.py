@@ -1,6 +1,7 @@
 """`jobs`: the queue, and what was given up; through the daemon, or on the files while it is down."""
 
 from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import quote, urlencode
 
 import click
@@ -10,6 +11,8 @@ from daemon.cli.jobs_view import job_lines, jobs_lines
 from daemon.cli.output import emit_json, emit_lines, width
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
+
+Result = TypeVar("Result")
 
 STATES = ("ready", "claimed", "waiting", "done", "dead", "cancelled")
 
@@ -36,7 +39,7 @@ def list_jobs(around: Surroundings, state: str | None, kind: str, limit: int, as
     except link.NotRunning:
         from daemon.offline import offline_jobs  # noqa: PLC0415  (only without a daemon)
 
-        found = offline_jobs(around.places(), state=state or "", kind=kind, limit=limit)
+        found = _on_files(lambda: offline_jobs(around.places(), state=state or "", kind=kind, limit=limit))
     if as_json:
         emit_json(found)
     else:
@@ -57,7 +60,7 @@ def show(around: Surroundings, job_id: str, as_json: bool) -> int:
     except link.NotRunning as error:
         from daemon.offline import offline_job  # noqa: PLC0415  (only without a daemon)
 
-        document = offline_job(around.places(), job_id)
+        document = _on_files(lambda: offline_job(around.places(), job_id))
         if document is None:
             raise exits.Leave(exits.FAILED, f"There is no job {clean(job_id)}.") from error
         found = document
@@ -98,7 +101,7 @@ def _act(around: Surroundings, verb: str, job_ids: tuple[str, ...], done: str, *
     except link.NotRunning:
         from daemon.offline import change_jobs  # noqa: PLC0415  (only without a daemon)
 
-        results = _locked(lambda: change_jobs(around.places(), around.environ, verb, job_ids))
+        results = _on_files(lambda: change_jobs(around.places(), around.environ, verb, job_ids))
     changed = [job_id for job_id, result in results.items() if not result]
     if as_json:
         emit_json({"changed": changed, "refused": {job_id: why for job_id, why in results.items() if why}})
@@ -121,10 +124,16 @@ def _through_daemon(around: Surroundings, verb: str, job_id: str) -> str:
     return ""
 
 
-def _locked(change: Callable[[], dict[str, str]]) -> dict[str, str]:
+def _on_files(work: Callable[[], Result]) -> Result:
+    """Do something with the files of a daemon that is down, in sentences where it cannot be done."""
     from daemon.lock import AlreadyRunning  # noqa: PLC0415  (only without a daemon)
+    from daemon.snapshot import NotADatabaseError  # noqa: PLC0415
+    from jobs.errors import NewerSchema  # noqa: PLC0415
 
     try:
-        return change()
+        return work()
     except AlreadyRunning as error:
-        raise exits.Leave(exits.FAILED, f"{error} It does not answer yet; try again in a moment.") from error
+        raise exits.Leave(exits.FAILED, f"{error} It does not answer; try again in a moment.") from error
+    except NotADatabaseError as error:
+        code = exits.MISCONFIGURED if isinstance(error.__cause__, NewerSchema) else exits.FAILED
+        raise exits.Leave(code, f"The queue cannot be used: {error}.") from error
