@@ -1,0 +1,58 @@
+"""The evidence block: what a session changed and what failed, appended to its last answer (facts 4.11 to 4.17)."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memsyncd.evidence.event import Event
+from memsyncd.packets import tool_use
+from memsyncd.packets.tool_use import Command
+
+MAX_PATHS = 20
+MAX_COMMANDS = 30
+MAX_RESULT_CHARACTERS = 500
+MAX_CHARACTERS = 8_000
+"""Facts 4.11 and 4.16."""
+
+COMMANDS_HEADING = "Commands run in this session:"
+FILES_HEADING = "Files changed in this session:"
+
+
+def evidence_block(events: Iterable[Event], *, root: str, redact: Callable[[str], str]) -> str:
+    """Return the block, or an empty text. Tool events of subagents are left out.
+
+    The last 30 commands are listed, but only if one of them failed: a run of successes tells nothing.
+    """
+    own = [event for event in events if event.kind in tool_use.KINDS and tool_use.is_by_main_agent(event)]
+    paths = dict.fromkeys(path for event in own if (path := tool_use.changed_path(event, root)))
+    files = [f"- {redact(_one_line(path))}" for path in list(paths)[:MAX_PATHS]]
+    commands = [command for event in own if (command := tool_use.command(event)) is not None][-MAX_COMMANDS:]
+    if all(command.status != "failed" for command in commands):
+        commands = []
+    return _fitted(commands, files, redact)
+
+
+def _fitted(commands: Sequence[Command], files: Sequence[str], redact: Callable[[str], str]) -> str:
+    """Over the cap, first the results of what worked go, then the oldest commands, then the last files."""
+    shown = [_shown(command, redact, with_result=True) for command in commands]
+    block = _joined(shown, files)
+    if len(block) > MAX_CHARACTERS:
+        shown = [_shown(command, redact, with_result=command.status == "failed") for command in commands]
+        block = _joined(shown, files)
+    while len(block) > MAX_CHARACTERS and (shown or files):
+        shown, files = (shown[1:], files) if shown else (shown, files[:-1])
+        block = _joined(shown, files)
+    return block
+
+
+def _joined(commands: Sequence[str], files: Sequence[str]) -> str:
+    lines = [COMMANDS_HEADING, *commands] if commands else []
+    return "\n".join([*lines, FILES_HEADING, *files] if files else lines)
+
+
+def _shown(command: Command, redact: Callable[[str], str], *, with_result: bool) -> str:
+    line = f"[{command.status}/{command.kind}] {_one_line(redact(command.command))}"
+    result = _one_line(redact(command.result))[:MAX_RESULT_CHARACTERS] if with_result else ""
+    return f"{line}\n  {result}" if result else line
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

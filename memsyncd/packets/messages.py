@@ -1,0 +1,57 @@
+"""The dialogue of a packet, as it is posted: prompts and answers in full, and the evidence block (facts 2.33, 4.9)."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from memsyncd.evidence.event import Event
+from memsyncd.evidence.payloads import clean
+from memsyncd.packets import spoken
+from memsyncd.packets.evidence_block import evidence_block
+from memsyncd.platforms.platform import Message
+
+
+def messages(events: Iterable[Event], *, root: str, redact: Callable[[str], str]) -> Sequence[Message]:
+    """Return the messages of a packet's `events`; the same events give the same messages.
+
+    `root` is the working tree that paths are told relative to. Every text is redacted once more and cleaned of
+    half characters. Nothing else of the evidence is posted: no subagent's last words, no list of files read.
+    """
+
+    def fit(text: str) -> str:
+        return redact(clean(text))
+
+    events = list(events)
+    said = _dialogue(events, fit)
+    block = evidence_block(events, root=root, redact=fit)
+    return _with_block(said, block) if block else said
+
+
+def _dialogue(events: Iterable[Event], fit: Callable[[str], str]) -> list[Message]:
+    said: list[Message] = []
+    prompts: list[Message] = []
+    for event in events:
+        if event.kind == spoken.PROMPT and (words := spoken.text(event)):
+            prompts.append(Message("user", fit(words)))
+        elif event.kind == spoken.ANSWER:
+            said += _exchange(prompts, event, fit)
+            prompts = []
+    return said + prompts
+
+
+def _exchange(prompts: Sequence[Message], event: Event, fit: Callable[[str], str]) -> list[Message]:
+    """Return an answer with the prompts before it. A prompt that its transcript repeats is not said twice, one that
+    the transcript lacks goes before it (facts 4.10)."""
+    transcript = [Message(message.role, fit(message.content)) for message in spoken.transcript(event)]
+    told = {message.content.strip() for message in transcript if message.role == "user"}
+    exchange = [*(prompt for prompt in prompts if prompt.content.strip() not in told), *transcript]
+    answer = spoken.text(event)
+    if answer and not any(message.role == "assistant" for message in transcript):
+        exchange.append(Message("assistant", fit(answer)))
+    return exchange
+
+
+def _with_block(said: Sequence[Message], block: str) -> Sequence[Message]:
+    last = next((at for at in reversed(range(len(said))) if said[at].role == "assistant"), None)
+    if last is None:
+        return [*said, Message("assistant", block)]
+    answer = Message("assistant", f"{said[last].content}\n\n{block}")
+    return [*said[:last], answer, *said[last + 1 :]]
