@@ -1,0 +1,112 @@
+"""One drop from beginning to end: read, write, nudge, and a line about whatever was swallowed.
+
+How long it can live: one second without input, 590 s of input that never ends, then 10 s for the disk and 2 s to
+say so. SIGTERM, SIGINT and SIGHUP end the reading, never the writing: what was read is kept. A process stuck in an
+uninterruptible disk call cannot end itself; nothing but the disk frees it.
+"""
+
+import _signal  # type: ignore[import-not-found]  # `signal` costs 60 % of a bare start, for its enums
+import posix
+import sys
+import time
+
+from memsyncd.hooks import envelope, spool, standard_input
+
+DISK_SECONDS = 10
+"""Writing a handoff takes a millisecond or two; a disk that needs ten seconds is stuck."""
+
+LAST_SECONDS = 2
+MAX_WORD = 100
+MAX_HARNESS = 40
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+class HarnessNameError(ValueError):
+    """The harness's name cannot be a directory's; `generic` stands for it."""
+
+
+def run(words: list[str]) -> None:
+    """Do what `drop.main` promises."""
+    event = envelope.Event(time.time_ns(), "unknown", "generic", "")
+    data = b""
+    oddities: list[BaseException] = []
+    try:
+        _outlive_the_harness()
+        event.action, event.harness, event.reason = arguments(words, oddities)
+        data = spool.data_directory(posix.environ, sys.platform)
+        _drop(event, data, oddities)
+        standard_input.drain()
+    except BaseException as error:  # noqa: BLE001  (a hook never hurts the agent: DESIGN, promise 7)
+        oddities.append(error)
+    for oddity in oddities:
+        from memsyncd.hooks import error_log  # noqa: PLC0415  (only when something is odd)
+
+        error_log.append(data, posix.environ, event, oddity)
+    _signal.alarm(0)
+
+
+def arguments(words: list[str], oddities: list[BaseException]) -> tuple[str, str, str]:
+    """Return (action, harness, reason) from the command line's words; wrong use never fails.
+
+    No action is `unknown`; a missing harness, or one that could not be a directory's name, is `generic`.
+    """
+    rest = [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in words]
+    found = {"--harness": "", "--reason": ""}
+    action = ""
+    while rest:
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        if option in found:
+            found[option] = value if equals or not rest else rest.pop(0)
+        else:
+            action = action or word
+    harness = found["--harness"]
+    if not 0 < len(harness) <= MAX_HARNESS or harness[0] == "-" or not NAME_CHARACTERS.issuperset(harness):
+        oddities.append(HarnessNameError())
+        harness = "generic"
+    return action[:MAX_WORD] or "unknown", harness, found["--reason"][:MAX_WORD]
+
+
+def _drop(event: envelope.Event, data: bytes, oddities: list[BaseException]) -> None:
+    around = envelope.surroundings()
+    raw, size = standard_input.read(oddities)
+    _limit_the_disk()
+    umask = posix.umask(0o077)
+    try:
+        pending = spool.open_pending(data, event.harness)
+        if pending < 0:
+            return
+        document = raw.strip(standard_input.SPACE_BYTES)
+        extra = ""
+        if size > len(raw) or not standard_input.is_plain(document):
+            from memsyncd.hooks import odd_input  # noqa: PLC0415  (only when something is odd)
+
+            document, extra = odd_input.document(raw, size, oddities)
+        name = f"{event.now:016x}-{posix.getpid():x}-{posix.urandom(4).hex()}"
+        head = envelope.head(event, name, around + extra)
+        spool.write(pending, name, (head.encode("ascii"), document, b"}\n"), oddities)
+    finally:
+        posix.umask(umask)
+    spool.nudge(data)
+
+
+def _outlive_the_harness() -> None:
+    """See to it that a closing terminal or an impatient harness loses nothing."""
+
+    def stop(_number: int, _frame: object) -> None:
+        standard_input.stopped = True
+
+    for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
+        _signal.signal(number, stop)
+
+
+def _limit_the_disk() -> None:
+    """Bound the rest of this process's life, so that a stalled disk does not pile hooks up (never-again 32)."""
+
+    def give_up(_number: int, _frame: object) -> None:
+        _signal.signal(_signal.SIGALRM, lambda _number, _frame: posix._exit(0))  # noqa: SLF001  (`os._exit`)
+        _signal.alarm(LAST_SECONDS)
+        raise TimeoutError
+
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.alarm(DISK_SECONDS)
