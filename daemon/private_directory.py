@@ -23,15 +23,16 @@ _NEEDS_A_PERSON = frozenset(
 )
 
 
-def make_private(directory: Path, *, uid: int) -> None:
+def make_private(directory: Path, *, uid: int | None = None) -> None:
     """Make `directory`, and what is missing above it, with mode 0700 whatever the umask.
 
-    One that is there already is taken if `uid` owns it and nobody else can write to it, and then closed to 0700.
-    Raises ConfigurationError with what to change otherwise; OSError only for what may pass (a full disk).
+    One that is there already is taken if `uid` (this process's, if none is named) owns it and nobody else can write
+    to it, and then closed to 0700. Raises ConfigurationError with what to change otherwise; OSError only for what
+    may pass (a full disk).
     """
     try:
         _create(directory)
-        _check(directory, uid)
+        _check(directory, os.geteuid() if uid is None else uid)
     except OSError as error:
         if error.errno in _NEEDS_A_PERSON:
             raise ConfigurationError(f"{directory} cannot be made or entered: {error.strerror}.") from error

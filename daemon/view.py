@@ -1,0 +1,36 @@
+"""What the status socket asks of the running daemon."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+
+class DaemonView(Protocol):
+    """A snapshot at each call. The plain methods may block for a moment and are called from threads; the coroutines
+    run in the event loop, wait without holding a thread, and may be cancelled at any await."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Return CONTRACT's `/status`."""
+
+    def health(self) -> tuple[bool, Sequence[str]]:
+        """Return whether the daemon is healthy, and else a sentence for each reason."""
+
+    def metrics(self) -> str:
+        """Return the status as Prometheus text."""
+
+    def jobs(self, state: str | None, kind: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
+        """Return jobs in CONTRACT's shape, newest change first; `state` is a JobState's value."""
+
+    def job(self, job_id: str) -> Mapping[str, Any] | None:
+        """Return one job, None where there is none."""
+
+    def retry(self, job_id: str) -> str:
+        """Make a job ready: `done`, `already so`, or `unknown`."""
+
+    def discard(self, job_id: str) -> str:
+        """Drop a dead letter: `done`, `already so`, or `unknown`."""
+
+    async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> Mapping[str, Any]:
+        """Ask for a flush, of one session, one directory or all; wait up to `wait_seconds` for its end."""
+
+    async def events(self, since: int, wait_seconds: float) -> Mapping[str, Any]:
+        """Return the events after `since`, waiting up to `wait_seconds` for a first one."""
