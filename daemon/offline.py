@@ -48,10 +48,11 @@ OPEN_EXTRACTIONS = f"""SELECT count(*), min(nullif(waiting_since, 0)) FROM memsy
     AND packet_id IN (SELECT packet_id FROM flushes WHERE {schema.CLOSED_SQL})"""  # noqa: S608  (a constant)
 
 
-def offline_parts(places: Places, environ: Mapping[str, str], *, now: float) -> StatusParts:
+def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, unanswered: str = "") -> StatusParts:
     """Return what the files tell. A daemon that holds the lock and does not answer is a finding, not down.
 
-    Never raises for what is missing, unreadable or foreign.
+    `unanswered` is the sentence in which asking at the socket ended, empty where nobody listens. Never raises for
+    what is missing, unreadable or foreign.
     """
     findings: list[Finding] = []
     settings = _settings(places, environ, findings)
@@ -60,7 +61,10 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float) -> 
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None
     if is_held:
-        findings.append(Finding("not-answering", where=f"pid {holder.pid}" if holder else "pid unknown"))
+        who = f"pid {holder.pid}" if holder else "pid unknown"
+        findings.append(Finding("not-answering", where=who, detail=unanswered))
+    elif unanswered:
+        findings.append(Finding("socket-foreign", where=str(places.status_socket), detail=unanswered))
     return StatusParts(
         version=__version__,
         now=now,

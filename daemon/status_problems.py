@@ -152,6 +152,10 @@ KINDS: dict[str, Kind] = {
         "The evidence in {where} was damaged and begun anew",
         "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform.",
     ),
+    "socket-foreign": _red(
+        "The socket's place {where} is not free for a daemon of yours",
+        "`ls -l {where}` shows what is there; move it elsewhere and start `memsyncd run`.",
+    ),
     "socket-elsewhere": _note(
         "The socket's path was too long for this system, so it is at {where}",
         "Nothing to do: `memsyncd config path` tells it, and every command finds it.",

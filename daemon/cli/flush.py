@@ -16,7 +16,7 @@ SENTENCES: Mapping[str, str] = {
     "put-off": "Put off",
     "refused": "Refused",
     "nothing": "Nothing to deliver",
-    "asked": "Asked for",
+    "waiting": "Asked for",
 }
 """One word for each outcome; none can be taken for another (never-again 143)."""
 
@@ -43,17 +43,15 @@ def flush(around: Surroundings, session: str, cwd: Path | None, wait: bool, as_j
     """
     asked: dict[str, Any] = {"session": session, "cwd": str(cwd.absolute()) if cwd else "", "wait": wait}
     try:
-        answer = link.post(around, "/flush", asked, timeout=link.UNTIL_CONFIRMED if wait else link.SHORT)
-    except link.NotRunning as error:
-        raise exits.Leave(exits.NOT_RUNNING, link.NOT_RUNNING_SENTENCE) from error
+        answer = link.post(around, "/flush", asked, seconds=link.UNTIL_CONFIRMED if wait else link.SHORT)
+    except link.Refused as error:
+        raise exits.Leave(exits.FAILED, str(error)) from error
     outcome = str(answer.get("outcome", ""))
     if as_json:
         emit_json(answer)
     else:
         click.echo(_sentence(outcome, answer))
-    if not wait and outcome == "put-off":
-        return exits.DONE  # it was only asked for
-    return CODES.get(outcome, exits.PUT_OFF)
+    return CODES.get(outcome, exits.PUT_OFF if wait else exits.DONE)  # without --wait, asking was all
 
 
 def _sentence(outcome: str, answer: Mapping[str, Any]) -> str:

@@ -1,25 +1,40 @@
-"""What commands ask of a running daemon, and the few ways in which that can end."""
+"""What commands ask of a running daemon, and the few ways in which that can end.
 
-import http.client
-import json
-import socket
+Exit                     Leave with a sentence
+├── NotRunning           nobody listens, and no daemon holds the lock: 3
+└── Unanswered           somebody is there who does not answer, or is not ours: 1
+NotFound, Refused        the daemon answered so
+"""
+
+import http
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
+from daemon import lock, socket_client
 from daemon.cli import exits
 from daemon.cli.surroundings import Surroundings
+from daemon.socket_client import SocketClient
 
 SHORT = 10.0
 """Seconds for an answer the daemon gives from what it has in hand."""
 
-UNTIL_CONFIRMED = 3600.0
-"""Seconds for `flush --wait`: the daemon ends the wait long before, with an outcome."""
-
-NOT_RUNNING_SENTENCE = "The daemon is not running. Start it with `memsyncd run`."
+UNTIL_CONFIRMED = 3620.0
+"""Seconds for `flush --wait`: the daemon's own longest wait and some."""
 
 
-class NotRunning(Exception):
-    """Nobody answers on the socket."""
+class NotRunning(exits.Leave):
+    """There is no daemon."""
+
+    def __init__(self) -> None:
+        super().__init__(exits.NOT_RUNNING, "The daemon is not running. Start it with `memsyncd run`.")
+
+
+class Unanswered(exits.Leave):
+    """Who is there does not answer; that is no proof of death (never-again 63, 136)."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(exits.FAILED, sentence)
 
 
 class NotFound(Exception):
@@ -30,66 +45,40 @@ class Refused(Exception):
     """The daemon understood and will not; the message says why."""
 
 
-def get(around: Surroundings, route: str, *, timeout: float = SHORT) -> dict[str, Any]:
-    """Return the JSON object at a route. Raises NotRunning and NotFound; leaves with 1 for an answer that is none."""
-    return _ask(around, "GET", route, None, timeout)
+def get(around: Surroundings, route: str, *, seconds: float = SHORT) -> dict[str, Any]:
+    """Return the JSON object at a route (path and query, percent-encoded). Raises the classes above."""
+    return _ask(around, lambda client: client.get(route, seconds=seconds))
 
 
-def post(around: Surroundings, route: str, body: dict[str, Any], *, timeout: float = SHORT) -> dict[str, Any]:
-    """Return the JSON object that answers a request to act. Raises NotRunning, NotFound and Refused."""
-    return _ask(around, "POST", route, body, timeout)
+def post(around: Surroundings, route: str, document: dict[str, Any], *, seconds: float = SHORT) -> dict[str, Any]:
+    """Return the JSON object that answers a request to act. Raises the classes above."""
+    return _ask(around, lambda client: client.post(route, document, seconds=seconds))
 
 
-class _Connection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: Path, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connect to the path instead of a host."""
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
-
-
-def _ask(around: Surroundings, method: str, route: str, body: dict[str, Any] | None, timeout: float) -> dict[str, Any]:
-    path = around.places().status_socket
-    connection = _Connection(path, timeout)
+def _ask(around: Surroundings, call: Callable[[SocketClient], Any]) -> dict[str, Any]:
+    places = around.places()
     try:
-        connection.request(
-            method, route, None if body is None else json.dumps(body), {"Content-Type": "application/json"}
-        )
-        answer = connection.getresponse()
-        raw = answer.read()
-    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError) as error:
-        raise NotRunning(str(path)) from error
-    except TimeoutError:
-        _give_up(f"The daemon did not answer within {timeout:g} seconds. `memsyncd status --watch` shows more.")
-    except PermissionError:
-        _give_up(f"The socket {path} belongs to another user; run this as the daemon's own user.")
-    except (OSError, http.client.HTTPException) as error:
-        _give_up(f"The daemon's answer broke off ({error or type(error).__name__}); try again.")
-    finally:
-        connection.close()
-    return _read(answer.status, raw)
+        try:
+            answer = call(SocketClient(places.status_socket, uid=around.uid))
+        except socket_client.NotRunning as error:
+            if not lock.is_held(places.lock_file):
+                raise NotRunning from error
+            answer = call(_elsewhere(places.lock_file, error, uid=around.uid))
+    except socket_client.Refused as error:
+        if error.status == http.HTTPStatus.NOT_FOUND:
+            raise NotFound(str(error)) from error
+        raise Refused(str(error)) from error
+    except socket_client.ClientError as error:
+        raise Unanswered(str(error)) from error
+    if not isinstance(answer, dict):
+        raise Unanswered("The daemon's answer is not understood: restart the daemon after an upgrade.")
+    return answer
 
 
-def _read(status: int, raw: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(raw)
-    except ValueError:
-        document = None
-    if not isinstance(document, dict):
-        _give_up(f"The daemon's answer (status {status}) is not understood; is another version running?")
-    why = str(document.get("error") or document.get("reason") or f"status {status}")
-    if status == http.client.NOT_FOUND:
-        raise NotFound(why)
-    if status >= http.client.BAD_REQUEST:
-        raise Refused(why)
-    return document
-
-
-def _give_up(sentence: str) -> NoReturn:
-    raise exits.Leave(exits.FAILED, sentence)
+def _elsewhere(lock_file: Path, error: socket_client.NotRunning, *, uid: int) -> SocketClient:
+    """Return a client for where the daemon that holds the lock says its socket is: it may have been started with
+    another runtime directory than this command's (services.md section 6)."""
+    holder = lock.holder(lock_file)
+    if holder is None or not holder.socket:
+        raise Unanswered(f"A daemon is there and does not answer yet: {error}") from error
+    return SocketClient(Path(holder.socket), uid=uid)

@@ -38,11 +38,12 @@ def current(around: Surroundings) -> dict[str, Any]:
 
     try:
         return link.get(around, "/status")
-    except link.NotRunning:
+    except (link.NotRunning, link.Unanswered, link.NotFound, link.Refused) as error:
         from daemon.offline import offline_parts  # noqa: PLC0415  (only without a daemon)
         from daemon.status_report import status_document  # noqa: PLC0415
 
-        return status_document(offline_parts(around.places(), around.environ, now=around.wall()))
+        why = "" if isinstance(error, link.NotRunning) else str(error)
+        return status_document(offline_parts(around.places(), around.environ, now=around.wall(), unanswered=why))
 
 
 def exit_code(document: dict[str, Any]) -> int:
