@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
-from jobs.workers import Workers
 
 from daemon.clock_watch import ClockWatch
 from daemon.compose import Parts, compose
@@ -28,6 +27,7 @@ from daemon.upkeep import Upkeep
 from daemon.watch import Watcher
 from jobs.poll import poll_job
 from jobs.recovery import resume_extractions
+from jobs.workers import Workers
 
 STOP_SECONDS = 3.0
 """What running jobs get to end in after SIGTERM; with the rest the daemon is gone within 5 s (issue item 7)."""
@@ -90,6 +90,8 @@ class Daemon:
             parts.queue,
             parts.handlers,
             parts.settings.queue.workers,
+            clock=parts.clock,
+            counters=parts.counters,
             on_start=self.observer.started,
             on_finish=self.observer.finished,
         )
@@ -199,8 +201,7 @@ class Daemon:
     def _dead_thread(self) -> str:
         if not self.ingest_thread.thread.is_alive():
             return f"ingest: {self.ingest_thread.failure!r}"
-        dead: list[str] = self.workers.dead_threads()
-        return ", ".join(dead)
+        return ", ".join(self.workers.dead_threads())
 
     def _stop(self) -> None:
         """No new claims, calls cancelled, claims released, spools given back (issue item 7)."""

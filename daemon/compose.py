@@ -8,12 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.handler import Handler
-from jobs.sqlite_queue import SqliteQueue
-from memsyncd.platforms.local.platform import LocalPlatform
-from memsyncd.scope.remote import project_id
-from memsyncd.scope.resolve import ScopeResolver, user_id
-
 from daemon.api_key import KeySource
 from daemon.configuration_error import ConfigurationError
 from daemon.findings import Findings
@@ -25,14 +19,21 @@ from daemon.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
 from daemon.sessions import Sessions
 from daemon.settings import Settings
 from jobs import checkpoint, delivery, flush, poll
+from jobs.claims import Handler
 from jobs.errors import NewerSchema as NewerQueue
 from jobs.extractions import Extractions
 from jobs.policy import Policy
+from jobs.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
-from memsyncd.platforms.mem0 import HttpSettings, Mem0Platform
+from memsyncd.platforms.local.platform import LocalPlatform
+from memsyncd.platforms.mem0 import Mem0Platform
 from memsyncd.platforms.platform import Platform
+from memsyncd.platforms.transport import HttpSettings
 from memsyncd.redaction import redact
+from memsyncd.scope.remote import project_id
+from memsyncd.scope.resolve import ScopeResolver
+from memsyncd.scope.user import user_id
 
 MEM0_URL = "https://api.mem0.ai"
 """The hosted platform's own address (hooks-and-apis 3A)."""
@@ -127,7 +128,7 @@ def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters)
     )
     try:
         return SqliteQueue(
-            places.queue_file, clock=clock, policy=policy, counters=counters, rng=random.Random(os.urandom(8))
+            places.queue_file, clock=clock, policy=policy, counters=counters, random=random.Random(os.urandom(8))
         )
     except NewerQueue as error:
         raise ConfigurationError(str(error)) from error

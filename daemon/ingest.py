@@ -143,16 +143,19 @@ class Ingest:
         age = self.clock.wall() - waiting.changed_at
         if waiting.size > MAX_BYTES:
             spool.bury(waiting.stem, "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}", suffix=WAITING)
-            return self._lost("handoffs_oversized", spool, waiting.stem)
+            self._lost("handoffs_oversized", spool, waiting.stem)
+            return None
         if age > EXPIRY_SECONDS:
             spool.bury(waiting.stem, "expired", f"waited {age / 86_400:.1f} days", suffix=WAITING)
-            return self._lost("handoffs_expired", spool, waiting.stem)
+            self._lost("handoffs_expired", spool, waiting.stem)
+            return None
         if self.grace.holds(spool.name, waiting) or not spool.claim(waiting.stem):
             return None
         try:
             handoff = handoff_from(spool.read(waiting.stem), stem=waiting.stem)
         except (TornError, NotAHandoffError) as error:
-            return self._suspect(spool, waiting, str(error))
+            self._suspect(spool, waiting, str(error))
+            return None
         self.grace.forget(spool.name, waiting.stem)
         return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness), age)
 
@@ -209,7 +212,7 @@ class Ingest:
         """Queue a periodic checkpoint when a session's unsent evidence has reached a threshold (facts 3.2)."""
         if session_id == UNKNOWN_SESSION or store.open_packet(session_id) is not None:
             return
-        due = selection.select(store.unflushed(session_id), forced=False)
+        due = selection.select(store.iterate_unflushed(session_id), forced=False)
         if due:
             key = f"{_safe(session_id)}:{due[-1].id}"
             self.queue.enqueue(checkpoint_job(spool.name, session_id, key=key, reason="periodic"))
@@ -251,7 +254,7 @@ class Ingest:
         jobs = [_flush_request(spool, taken) for taken in flushes]
         for taken, job in zip(flushes, jobs, strict=True):
             if taken.handoff.reason == "idle":
-                self._replace_idle(spool, job)
+                self._replace_idle(job)
             self.held[job.id] = (spool, taken.stem)
             spool.touch(taken.stem)
         self.queue.enqueue(*jobs)
@@ -263,7 +266,7 @@ class Ingest:
             else:
                 self.on_event("flush-asked", spool=spool.name, job=job.id, reason=str(job.payload["reason"]))
 
-    def _replace_idle(self, spool: Spool, newer: NewJob) -> None:
+    def _replace_idle(self, newer: NewJob) -> None:
         """Withdraw an earlier idle handoff of the session: the newer one takes its place (facts 1.20)."""
         for job in self.queue.jobs(state=JobState.WAITING, lane=newer.lane):
             is_idle = job.payload.get("reason") == "idle" and not job.payload.get("packets")

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jobs.workers import Workers
-
 from daemon.compose import Parts
 from daemon.ingest_thread import IngestThread
+from daemon.job_document import job_document
 from daemon.metrics import metrics_text
 from daemon.status_report import (
     ExtractionPart,
@@ -27,7 +26,7 @@ from jobs.flush import EXTRACTION_OPEN
 from jobs.job import ACTIVE, Job, JobState
 from jobs.queue import Destination
 from jobs.recovery import asked_by_person
-from memsyncd.clock import rfc3339
+from jobs.workers import Workers
 from memsyncd.version import __version__
 
 SCAN_FIRST_SECONDS = 5.0
@@ -98,12 +97,12 @@ class LiveView:
         """Return the status as Prometheus text."""
         return metrics_text(self.status())
 
-    def jobs(self, state: str | None, kind: str | None, limit: int) -> list[dict[str, Any]]:
+    def jobs(self, state: str | None, kind: str | None, limit: int) -> list[Mapping[str, Any]]:
         """Return jobs, newest change first."""
         found = self.parts.queue.jobs(state=JobState(state) if state else None, kind=kind or "", limit=limit)
         return [job_document(job) for job in found]
 
-    def job(self, job_id: str) -> dict[str, Any] | None:
+    def job(self, job_id: str) -> Mapping[str, Any] | None:
         """Return one job."""
         found = self.parts.queue.get(job_id)
         return None if found is None else job_document(found)
@@ -198,11 +197,3 @@ class LiveView:
         if is_done:
             return "done"
         return "unknown" if self.parts.queue.get(job_id) is None else "already so"
-
-
-def job_document(job: Job) -> Mapping[str, Any] | dict[str, Any]:
-    """Return a job as CONTRACT's JSON shape; times RFC 3339. The payload names sessions and packets, no text."""
-    document = asdict(job)
-    for name in ("not_before", "created_at", "updated_at"):
-        document[name] = None if document[name] is None else rfc3339(document[name])
-    return document

@@ -1,18 +1,18 @@
 """The checkpoint job: puts a session's evidence into packets, one after the other, and sees each through."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from memsyncd.evidence.store import EvidenceStore
-from memsyncd.scope.resolve import is_wildcard
-
-from jobs.handler import JobContext
+from jobs.claims import JobContext
 from jobs.delivery import Delivery, flush_job
 from jobs.job import JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
 from memsyncd.evidence.event import Event, Packet, PacketStatus
+from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.record import UNKNOWN_SESSION
 from memsyncd.packets import checkpoint as selection
+from memsyncd.scope.user import is_wildcard
 
 PERIODIC = "periodic"
 
@@ -62,10 +62,11 @@ def _reserve(store: EvidenceStore, session_id: str, payload: Mapping[str, Any]) 
     again = bool(payload.get("packets"))
 
     def choose(events: Iterable[Event]) -> Sequence[Event]:
-        ordered = tuple(events)
-        if not ordered or (again and not selection.continues(ordered[0], reason)):
+        ordered = iter(events)
+        first = next(ordered, None)
+        if first is None or (again and not selection.continues(first, reason)):
             return ()
-        return selection.select(ordered, forced=reason != PERIODIC)
+        return selection.select(itertools.chain((first,), ordered), forced=reason != PERIODIC)
 
     return store.prepare(session_id, reason, choose)
 

@@ -40,7 +40,7 @@ class Extractions:
         self._open: dict[str, Open] = {}
         self._verdicts: dict[str, Extraction] = {}
         self._planned = math.inf
-        self.on_open: Callable[[], None] = lambda: None
+        self.on_open: Callable[[], object] = lambda: None
 
     def register(self, event_id: str, job_id: str) -> None:
         """Watch an event for a job; one that is watched already keeps its schedule."""

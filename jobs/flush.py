@@ -7,15 +7,14 @@ is looked for before it is sent again. No run waits: a wait is a snooze.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memsyncd.evidence.store import EvidenceStore
-from memsyncd.packets.messages import messages
-from memsyncd.packets.request import batch_requests
-
-from jobs.handler import JobContext
+from jobs.claims import JobContext
 from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
 from jobs.failures import after_failure
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
 from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.packets.messages import messages
+from memsyncd.packets.request import batch_requests
 from memsyncd.platforms.platform import Batch, Extraction, ExtractionState, PlatformError, Rejected
 
 HELD_SECONDS = 60.0
@@ -44,7 +43,7 @@ def flush(context: JobContext, delivery: Delivery) -> Outcome:
         store.reopen_packet(packet.packet_id)  # only a person's retry runs the job of a packet that was given up
     elif not packet.is_open:
         return Done("its packet was closed before", wake_lane=True)
-    scope = store.scope(packet.session_id) or Scope(packet.repo_id, packet.app_id)
+    scope = store.packet_scope(packet.packet_id) or Scope(packet.repo_id, packet.app_id)
     held = delivery.hold(scope)
     if held is not None:
         return Snooze(HELD_SECONDS, held)

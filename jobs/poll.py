@@ -4,7 +4,7 @@ rows and no thread."""
 import itertools
 from collections.abc import Sequence
 
-from jobs.handler import JobContext
+from jobs.claims import JobContext
 from jobs.delivery import Delivery
 from jobs.extractions import Open
 from jobs.failures import after_failure
