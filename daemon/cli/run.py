@@ -22,8 +22,7 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
     Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
     wrong. With --once: 0 also when work was put off, 1 when something was refused.
     """
-    from daemon import app  # noqa: PLC0415  (the whole daemon, which no other command loads)
-    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415
+    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only when it runs)
     from daemon.lock import AlreadyRunning  # noqa: PLC0415
 
     try:
@@ -32,6 +31,9 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
         for warning in loaded.warnings:
             click.echo(f"memsyncd: {warning}", err=True)
         greeting = "" if once else welcome(places, loaded.settings)
+
+        from daemon import app  # noqa: PLC0415  (the whole daemon, which no other command and no wrong setting loads)
+
         return app.run(places, loaded.settings, around.environ, once=once, on_ready=lambda: _greet(greeting))
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
