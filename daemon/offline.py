@@ -8,8 +8,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from daemon import lock, snapshot
 from daemon.configuration_error import ConfigurationError
@@ -31,14 +30,13 @@ from daemon.status_parts import (
 from jobs import schema as queue_schema
 from jobs.errors import NewerSchema, QueueError
 from jobs.job import JobState
-from jobs.policy import Policy
 from jobs.queue import Destination, QueueCounts
 from jobs.reading import Reader
-from jobs.sqlite_queue import SqliteQueue
-from memsyncd.clock import Clock
-from memsyncd.counters import Counters
 from memsyncd.evidence import schema
 from memsyncd.version import __version__
+
+if TYPE_CHECKING:
+    from jobs.sqlite_queue import SqliteQueue
 
 MANY = 1_000_000
 """`--dead` means all of them."""
@@ -119,7 +117,7 @@ def change_jobs(places: Places, environ: Mapping[str, str], verb: str, job_ids: 
         held.release()
 
 
-def _change(queue: SqliteQueue, spools: Mapping[str, Spool], verb: str, job_id: str) -> str:
+def _change(queue: "SqliteQueue", spools: Mapping[str, Spool], verb: str, job_id: str) -> str:
     job = queue.get(job_id)
     if job is None:
         return "there is no such job"
@@ -221,7 +219,15 @@ def _reader(path: Path) -> Iterator[Reader | None]:
 
 
 @contextlib.contextmanager
-def _writable(path: Path) -> Iterator[SqliteQueue]:
+def _writable(path: Path) -> "Iterator[SqliteQueue]":
+    """Give the queue for changing; huey and its like are loaded for this alone. The lock has to be held."""
+    from random import Random  # noqa: PLC0415  (as above, and all that follow)
+
+    from jobs.policy import Policy  # noqa: PLC0415
+    from jobs.sqlite_queue import SqliteQueue  # noqa: PLC0415
+    from memsyncd.clock import Clock  # noqa: PLC0415
+    from memsyncd.counters import Counters  # noqa: PLC0415
+
     try:
         queue = SqliteQueue(path, clock=Clock(), policy=Policy(), counters=Counters(), random=Random())
         try:

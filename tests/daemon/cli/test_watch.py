@@ -202,3 +202,18 @@ def test_a_silent_socket_does_not_hang_the_status(home: Path) -> None:
     )  # fmt: skip
     assert ended.returncode == 3
     assert json.loads(ended.stdout)["state"] == "down"
+
+
+def test_status_loads_only_what_it_needs(home: Path) -> None:
+    """With a daemon that answers, `status` loads no queue, database, event loop, settings or rich."""
+    script = (
+        "import sys; from daemon.__main__ import main; code = main(['status']);"
+        "heavy = {'rich', 'huey', 'sqlite3', 'asyncio', 'httpx', 'msgspec', 'structlog', 'daemon.offline'};"
+        "print(code, sorted(heavy & set(sys.modules)))"
+    )
+    with daemon(home, "1.1.1"):
+        ended = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=ROOT, env={"HOME": str(home), "MEMSYNCD_HOME": str(home)}, capture_output=True, timeout=DEADLINE, check=True,
+        )  # fmt: skip
+    assert ended.stdout.decode().endswith("\n0 []\n")
