@@ -1,0 +1,70 @@
+"""Bounded reading of files that remembers how each looked, so that a later look tells whether anything changed."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+MAX_READ = 1 << 20
+"""Bytes read of any one file."""
+
+_MAX_LINE = 4096
+
+Stamp = tuple[int, int, int] | None
+"""A file's change time in nanoseconds, size and inode; None for one that cannot be looked at."""
+
+
+def stamp(path: str) -> Stamp:
+    """Return how the file at `path` looks now."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def unchanged(seen: Mapping[str, Stamp]) -> bool:
+    """Whether every file in `seen` looks as it did."""
+    return all(stamp(path) == was for path, was in seen.items())
+
+
+class Files:
+    """Reads files; `seen` has each one's stamp from just before its first reading."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, Stamp] = {}
+
+    def note(self, path: str) -> Stamp:
+        """Remember how `path` looks now, as something an answer depends on."""
+        if path not in self.seen:
+            self.seen[path] = stamp(path)
+        return self.seen[path]
+
+    def read(self, path: str) -> str:
+        """Return the first MAX_READ bytes of a regular file, "" for anything else; never waits on a pipe."""
+        if self.note(path) is None:
+            return ""
+        return b"".join(_chunks(path, MAX_READ)).decode("utf-8", "surrogateescape")
+
+    def lines(self, path: str, limit: int) -> Iterator[str]:
+        """Give the lines of a regular file, at most `limit` bytes of it."""
+        if self.note(path) is None:
+            return
+        rest = b""
+        for chunk in _chunks(path, limit):
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[:_MAX_LINE]
+            for line in lines:
+                yield line.decode("utf-8", "surrogateescape")
+        yield rest.decode("utf-8", "surrogateescape")
+
+
+def _chunks(path: str, limit: int) -> Iterator[bytes]:
+    with suppress(OSError, ValueError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb", buffering=0) as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return
+            while limit > 0 and (chunk := file.read(min(limit, MAX_READ))):
+                limit -= len(chunk)
+                yield chunk
