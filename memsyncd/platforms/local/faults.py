@@ -1,0 +1,38 @@
+"""SQLite's errors in the words of the platform's tree: mapped once, here."""
+
+import sqlite3
+
+from memsyncd.platforms.local.schema import NewerSchema
+from memsyncd.platforms.platform import Busy, DestinationError, NeedsPerson, PlatformError, Unreachable
+
+_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+_LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_NO_SPACE = sqlite3.SQLITE_FULL
+
+
+class DamagedStore(NeedsPerson):
+    """`memory.sqlite3` is no sound database. Nothing is read from it or written to it until somebody acts."""
+
+
+class StoreFull(DestinationError):
+    """No space left for the store; nothing was stored, and it resumes by itself when there is room."""
+
+
+def platform_error(error: Exception) -> PlatformError:
+    """Return what an error of the store means for the delivery. Only the error's kind is told, never a value."""
+    if isinstance(error, NewerSchema):
+        return NeedsPerson(str(error))
+    if not isinstance(error, sqlite3.Error):
+        return Unreachable(
+            f"the memory store cannot be opened: {getattr(error, 'strerror', '') or type(error).__name__}"
+        )
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _CORRUPT:
+        return DamagedStore("the memory store is damaged: move memory.sqlite3 aside, or restore it from a backup")
+    if code in _LOCKED:
+        return Busy("the memory store is in use by another process")
+    if code == _NO_SPACE:
+        return StoreFull("no space left for the memory store")
+    if isinstance(error, sqlite3.OperationalError):
+        return Unreachable(f"the memory store cannot be used: {error}")
+    return DamagedStore(f"the memory store does not answer as it should: {error}")

@@ -1,0 +1,178 @@
+"""Rows of memories and their full-text index, kept in step inside the caller's transaction."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memsyncd.platforms.local.scope_filter import memory_tokens
+from memsyncd.platforms.local.terms import Terms, terms_of
+
+INDEXED = "words, parts, grams, context, scope"
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory to store. Times are RFC 3339."""
+
+    id: str
+    text: str
+    category: str
+    lane: str
+    user_id: str
+    app_id: str
+    agent_id: str
+    run_id: str
+    packet_id: str
+    batch: int
+    metadata: Mapping[str, Any]
+    score: float
+    context: str
+    created_at: str
+
+
+def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
+    """Store and index a memory; return its number."""
+    terms = terms_of(memory.text)
+    context = terms_of(memory.context)
+    extra = [term for term in dict.fromkeys([*context.words, *context.parts, *context.grams]) if term not in terms.all]
+    directories = [value for value in memory.metadata.get("dirs") or () if isinstance(value, str)]
+    scope = memory_tokens(
+        memory.lane,
+        user_id=memory.user_id,
+        app_id=memory.app_id,
+        agent_id=memory.agent_id,
+        run_id=memory.run_id,
+        category=memory.category,
+        directories=directories,
+    )
+    branch = memory.metadata.get("branch")
+    cursor = connection.execute(
+        "INSERT INTO memories(id, text, category, lane, user_id, app_id, agent_id, run_id, packet_id, batch, branch, metadata,"
+        f" score, created_at, last_seen, {INDEXED}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            memory.id, memory.text, memory.category, memory.lane, memory.user_id, memory.app_id, memory.agent_id, memory.run_id,
+            memory.packet_id, memory.batch, branch if isinstance(branch, str) else "", json.dumps(memory.metadata, ensure_ascii=False), memory.score,
+            memory.created_at, memory.created_at, *_columns(terms), " ".join(extra), " ".join(scope),
+        ),
+    )  # fmt: skip
+    number = cursor.lastrowid
+    assert number is not None
+    _index(connection, number)
+    return number
+
+
+def replace_text(connection: sqlite3.Connection, number: int, text: str) -> None:
+    """Give a memory other words."""
+    _unindex(connection, number)
+    words, parts, grams = _columns(terms_of(text))
+    connection.execute(
+        "UPDATE memories SET text = ?, words = ?, parts = ?, grams = ? WHERE number = ?",
+        (text, words, parts, grams, number),
+    )
+    _index(connection, number)
+
+
+def add_source(
+    connection: sqlite3.Connection, number: int, fingerprint: str, packet_id: str, batch: int, at: str
+) -> bool:
+    """Note that a batch said this; return whether it was news. A memory keeps every wording it was made from, so
+    that deleting it buries them all."""
+    known = connection.execute(
+        "SELECT 1 FROM sources WHERE memory = ? AND packet_id = ? AND batch = ?", (number, packet_id, batch)
+    ).fetchone()
+    connection.execute("INSERT OR IGNORE INTO sources VALUES(?,?,?,?,?)", (number, fingerprint, packet_id, batch, at))
+    if known is None:
+        connection.execute("UPDATE memories SET seen = seen + 1, last_seen = ? WHERE number = ?", (at, number))
+    return known is None
+
+
+def supersede(connection: sqlite3.Connection, number: int, by: str) -> None:
+    """Hide a memory from search because memory `by` overrules it; the row stays."""
+    _unindex(connection, number)
+    connection.execute("UPDATE memories SET superseded_by = ? WHERE number = ?", (by, number))
+
+
+def delete(connection: sqlite3.Connection, memory_id: str, at: str, *, bury: bool = True) -> bool:
+    """Delete a memory and, unless it only makes room, bury its contents so that no replay brings it back."""
+    row = connection.execute("SELECT number, superseded_by FROM memories WHERE id = ?", (memory_id,)).fetchone()
+    if row is None:
+        return False
+    number, superseded_by = row
+    if bury:
+        connection.execute(
+            "INSERT OR IGNORE INTO tombstones SELECT DISTINCT fingerprint, ? FROM sources WHERE memory = ?",
+            (at, number),
+        )
+    if not superseded_by:
+        _unindex(connection, number)
+    connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+    return True
+
+
+def is_buried(connection: sqlite3.Connection, fingerprint: str) -> bool:
+    """Whether a memory of this content was deleted."""
+    return connection.execute("SELECT 1 FROM tombstones WHERE fingerprint = ?", (fingerprint,)).fetchone() is not None
+
+
+def with_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> tuple[int, str] | None:
+    """Return number and superseding id (or empty) of the newest memory made from this content."""
+    row = connection.execute(
+        "SELECT number, superseded_by FROM memories WHERE number IN (SELECT memory FROM sources WHERE fingerprint = ?)"
+        " ORDER BY superseded_by = '' DESC, number DESC LIMIT 1",
+        (fingerprint,),
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def weakest_of_run(connection: sqlite3.Connection, app_id: str, run_id: str) -> tuple[int, str, float]:
+    """Return how many memories a session has left in search, and the id and score of the weakest."""
+    count = connection.execute(
+        "SELECT count(*) FROM memories WHERE app_id = ? AND run_id = ? AND superseded_by = ''", (app_id, run_id)
+    ).fetchone()[0]
+    row = connection.execute(
+        "SELECT id, score FROM memories WHERE app_id = ? AND run_id = ? AND superseded_by = '' ORDER BY score, number LIMIT 1",
+        (app_id, run_id),
+    ).fetchone()
+    return (count, row[0], row[1]) if row else (0, "", 0.0)
+
+
+def documents(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
+    """Return in how many memories each of `terms` stands; those in none are left out."""
+    wanted = list(dict.fromkeys(terms))
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), 500):
+        chunk = wanted[start : start + 500]
+        marks = ",".join("?" * len(chunk))
+        found.update(connection.execute(f"SELECT term, documents FROM terms WHERE term IN ({marks})", chunk))  # noqa: S608  (question marks only)
+    return found
+
+
+def _columns(terms: Terms) -> Sequence[str]:
+    return [" ".join(group) for group in (terms.words, terms.parts, terms.grams)]
+
+
+def _index(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute(
+        f"INSERT INTO memory_index(rowid, {INDEXED}) SELECT number, {INDEXED} FROM memories WHERE number = ?", (number,)
+    )
+    connection.executemany(
+        "INSERT INTO terms VALUES(?, 1) ON CONFLICT(term) DO UPDATE SET documents = documents + 1",
+        _counted(connection, number),
+    )
+
+
+def _unindex(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute(
+        f"INSERT INTO memory_index(memory_index, rowid, {INDEXED}) SELECT 'delete', number, {INDEXED} FROM memories WHERE number = ?",
+        (number,),
+    )
+    counted = _counted(connection, number)
+    connection.executemany("UPDATE terms SET documents = documents - 1 WHERE term = ?", counted)
+    connection.executemany("DELETE FROM terms WHERE term = ? AND documents <= 0", counted)
+
+
+def _counted(connection: sqlite3.Connection, number: int) -> Sequence[tuple[str]]:
+    row = connection.execute("SELECT words, parts, grams, scope FROM memories WHERE number = ?", (number,)).fetchone()
+    return [(term,) for term in dict.fromkeys(" ".join(row).split())]

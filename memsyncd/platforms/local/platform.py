@@ -1,0 +1,203 @@
+"""The embedded platform: the same asynchronous answers as the hosted one, from `memory.sqlite3` alone."""
+
+import sqlite3
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from memsyncd.clock import Clock, rfc3339
+from memsyncd.platforms.local import events, extracting, memories, schema, searching
+from memsyncd.platforms.local.candidates import memories_from
+from memsyncd.platforms.local.faults import platform_error
+from memsyncd.platforms.local.scope_filter import require_identity
+from memsyncd.platforms.platform import (
+    Accepted,
+    Account,
+    Batch,
+    Cancelled,
+    Extraction,
+    ExtractionState,
+    Found,
+    Memory,
+    PlatformError,
+    Query,
+    Rejected,
+)
+
+PAGE_SIZE = 100
+MAX_ERROR_CHARS = 500
+FREED_PAGES = 200
+"""Pages given back to the file system after an extraction, at most (never-again 115)."""
+
+
+class LocalPlatform:
+    """Memories made and found on this machine. Methods are safe from any thread and raise only PlatformError.
+
+    `path` is the store, made on first use with mode 0600. `new_id` gives unique ids of events and memories. The
+    constructor raises schema.NewerSchema where a newer version wrote the file, which stays as it is; any other
+    trouble with the file is told by each call, and gone when the file is well again. One connection writes and one
+    searches, so that a recall does not wait for an extraction.
+    """
+
+    kind = "local"
+    url = ""
+
+    def __init__(self, path: Path, clock: Clock, *, new_id: Callable[[], str] = lambda: str(uuid.uuid4())) -> None:
+        self._path = path
+        self._clock = clock
+        self._new_id = new_id
+        self._writer = _Door(lambda: schema.open_store(path), begin="BEGIN IMMEDIATE")
+        self._reader = _Door(lambda: schema.open_store(path), begin="BEGIN")
+        try:
+            schema.refuse_newer(path)
+        except (sqlite3.Error, OSError):
+            return  # the next call says so, as a PlatformError
+
+    @property
+    def destination(self) -> str:
+        """The name under which this platform cools."""
+        return "local"
+
+    def add(self, batch: Batch) -> Accepted:
+        """Store a batch durably. The same packet and batch again gives the same event and adds nothing."""
+        require_identity(user_id=batch.user_id, app_id=batch.app_id, agent_id=batch.agent_id)
+        if not batch.packet_id:
+            raise Rejected("packet_id is missing")
+        with self._writer.transaction() as connection:
+            return Accepted(events.add(connection, batch, event_id=self._new_id(), now=self._now()))
+
+    def extraction(self, event_id: str) -> Extraction:
+        """Return an extraction event, carrying it out first if it still waits.
+
+        The thinking is done outside the transaction (never-again 44); what was decided is stored with the event's end
+        in one, so that a crash anywhere leaves it pending or done.
+        """
+        with self._writer.transaction() as connection:
+            batch = events.pending_batch(connection, event_id)
+        if batch is not None:
+            self._extract(event_id, batch)
+        with self._writer.transaction() as connection:
+            return events.get(connection, event_id)
+
+    def extractions(self) -> Iterator[Sequence[Extraction]]:
+        """List extraction events, newest first, a page at a time."""
+        before: int | None = None
+        while True:
+            with self._reader.transaction() as connection:
+                page, before = events.page(connection, before=before, size=PAGE_SIZE)
+            if page:
+                yield page
+            if before is None:
+                return
+
+    def find(self, packet_id: str, batch: int, *, user_id: str, app_id: str) -> Found | None:
+        """Look for a batch; what was stored is found at once."""
+        with self._reader.transaction() as connection:
+            event = events.find(connection, packet_id, batch, user_id=user_id, app_id=app_id)
+        return Found(event.event_id, event.memories) if event else None
+
+    def search(self, query: Query) -> Sequence[Memory]:
+        """Find memories, best first. Raises Rejected on a wildcard id, an unknown scope or category."""
+        with self._reader.transaction() as connection:
+            return searching.search(connection, query, now=self._clock.wall())
+
+    def delete(self, memory_id: str) -> bool:
+        """Delete a memory for good: the same evidence does not bring it back."""
+        with self._writer.transaction() as connection:
+            return memories.delete(connection, memory_id, self._now())
+
+    def ping(self) -> Account:
+        """Read from the store."""
+        with self._reader.transaction() as connection:
+            connection.execute("SELECT count(*) FROM tombstones").fetchone()
+        return Account()
+
+    def cancel(self) -> None:
+        """End the calls now running (they raise Cancelled and have done nothing); later calls fail at once."""
+        self._writer.cancel()
+        self._reader.cancel()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+        self._reader.close()
+
+    def _extract(self, event_id: str, batch: Batch) -> None:
+        try:
+            candidates = memories_from(batch.messages, batch.metadata)
+        except Exception as error:  # noqa: BLE001  (a fault of ours in one text must fail that batch, not the worker)
+            self._finish(event_id, lambda _: 0, error=f"{type(error).__name__} while extracting")
+            return
+        self._finish(
+            event_id,
+            lambda connection: extracting.store(connection, candidates, batch, now=self._now(), new_id=self._new_id),
+        )
+
+    def _finish(self, event_id: str, act: Callable[[sqlite3.Connection], int], *, error: str = "") -> None:
+        with self._writer.transaction() as connection:
+            if events.pending_batch(connection, event_id) is None:
+                return  # another thread was first
+            made = act(connection)
+            state = ExtractionState.FAILED if error else ExtractionState.SUCCEEDED
+            events.finish(connection, event_id, state, memories=made, error=error[:MAX_ERROR_CHARS], now=self._now())
+            connection.execute(f"PRAGMA incremental_vacuum({FREED_PAGES})").fetchall()
+
+    def _now(self) -> str:
+        return rfc3339(self._clock.wall())
+
+
+class _Door:
+    """One connection, opened on first use and again after a failure to open, for one thread at a time."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection], *, begin: str) -> None:
+        self._connect = connect
+        self._begin = begin
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._cancelled = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run the block in one transaction, its SQLite errors mapped to the tree."""
+        with self._lock:
+            try:
+                self._refuse_cancelled()
+                if self._connection is None:
+                    self._connection = self._connect()
+                yield from self._run(self._connection)
+            except PlatformError:
+                raise
+            except (sqlite3.Error, OSError, schema.NewerSchema) as error:
+                self._refuse_cancelled()
+                raise platform_error(error) from error
+
+    def _run(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+        connection.execute(self._begin)
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def cancel(self) -> None:
+        """Interrupt what runs, and refuse what comes."""
+        self._cancelled = True
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
+    def close(self) -> None:
+        """Close the connection; a call that runs is waited for."""
+        with self._lock:
+            self._cancelled = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _refuse_cancelled(self) -> None:
+        if self._cancelled:
+            raise Cancelled("the embedded platform is being stopped")

@@ -1,0 +1,147 @@
+"""The tables of the embedded platform in `memory.sqlite3`, and how the file is opened."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+VERSION = 1
+"""`PRAGMA user_version` of a file this program writes."""
+
+BUSY_SECONDS = 10.0
+JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
+"""What the write-ahead log is cut back to after a checkpoint (never-again 117)."""
+
+_STEPS = (
+    """
+    CREATE TABLE extraction_events(
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        event_id TEXT NOT NULL UNIQUE,
+        packet_id TEXT NOT NULL,
+        batch INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        user_id TEXT NOT NULL, app_id TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        messages TEXT,
+        memories INTEGER NOT NULL DEFAULT 0,
+        error TEXT NOT NULL DEFAULT '',
+        created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        UNIQUE(packet_id, batch)
+    );
+    CREATE TABLE memories(
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        text TEXT NOT NULL,
+        category TEXT NOT NULL,
+        lane TEXT NOT NULL,
+        user_id TEXT NOT NULL, app_id TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT NULL,
+        packet_id TEXT NOT NULL,
+        batch INTEGER NOT NULL,
+        branch TEXT NOT NULL DEFAULT '',
+        metadata TEXT NOT NULL,
+        score REAL NOT NULL,
+        seen INTEGER NOT NULL DEFAULT 1,
+        created_at TEXT NOT NULL,
+        last_seen TEXT NOT NULL,
+        superseded_by TEXT NOT NULL DEFAULT '',
+        words TEXT NOT NULL, parts TEXT NOT NULL, grams TEXT NOT NULL, context TEXT NOT NULL, scope TEXT NOT NULL
+    );
+    CREATE INDEX memories_of_run ON memories(app_id, run_id);
+    CREATE TABLE sources(
+        memory INTEGER NOT NULL REFERENCES memories(number) ON DELETE CASCADE,
+        fingerprint TEXT NOT NULL,
+        packet_id TEXT NOT NULL,
+        batch INTEGER NOT NULL,
+        seen_at TEXT NOT NULL,
+        PRIMARY KEY(memory, fingerprint, packet_id, batch)
+    ) WITHOUT ROWID;
+    CREATE INDEX sources_by_fingerprint ON sources(fingerprint);
+    CREATE INDEX sources_by_packet ON sources(packet_id, batch);
+    CREATE TABLE tombstones(
+        fingerprint TEXT PRIMARY KEY,
+        deleted_at TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE terms(
+        term TEXT PRIMARY KEY,
+        documents INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE VIRTUAL TABLE memory_index USING fts5(
+        words, parts, grams, context, scope,
+        content='memories', content_rowid='number',
+        tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+    );
+    """,
+)
+
+
+class NewerSchema(Exception):  # noqa: N818  (a state of the file that stops the program with its own exit code)
+    """The file was written by a newer version of this program; it is left exactly as it is."""
+
+    def __init__(self, path: Path, found: int) -> None:
+        super().__init__(f"{path} is from a newer version (schema {found}, this program knows {VERSION})")
+        self.path = path
+        self.found = found
+
+
+def refuse_newer(path: Path) -> None:
+    """Raise NewerSchema where the file at `path` says a version above ours. Opens it for reading only.
+
+    Raises sqlite3.DatabaseError where it is no database.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    try:
+        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    finally:
+        connection.close()
+    if found > VERSION:
+        raise NewerSchema(path, found)
+
+
+def open_store(path: Path) -> sqlite3.Connection:
+    """Open the file, made 0600 where there is none, and bring its tables up to VERSION, one transaction a step.
+
+    The connection may be used from any thread, one at a time. Raises NewerSchema, sqlite3.Error or OSError.
+    """
+    refuse_newer(path)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    connection = connect(path)
+    try:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        for number, step in enumerate(_STEPS[version:], start=version + 1):
+            _migrate(connection, step, number)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a further connection to a file that open_store has prepared."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        if connection.execute("PRAGMA auto_vacuum").fetchone()[0] == 0:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_LIMIT_BYTES}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection, step: str, number: int) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if connection.execute("PRAGMA user_version").fetchone()[0] < number:
+            for statement in step.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

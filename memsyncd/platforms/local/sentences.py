@@ -1,0 +1,131 @@
+"""From a message's text to its sentences, with what is no prose left out.
+
+Left out: fenced code, tables, diffs, stack traces, log lines, quotations and blocks in tags (which a harness or a
+memory tool has put there: never-again 121). Kept beside each sentence: the heading it stands under, the line that
+leads its list, and its place in the message.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+MAX_MESSAGE_CHARS = 120_000
+"""Read from one message; twice what one request can carry (facts 4.1)."""
+
+MAX_LINE_CHARS = 4_000
+"""A longer line is data, not prose."""
+
+_FENCE = re.compile(r"^\s*(```|~~~)")
+_TAG_BLOCK = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^<>]{0,200}>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.{1,160}?)\s*#*$|^\s{0,3}\*\*([^*]{1,80}?):?\*\*:?\s*$")
+_ITEM = re.compile(r"^(\s*)(?:[-*•+]|\d{1,2}[.)]|[a-z]\))\s+(?:\[[ xX]\]\s+)?(\S.*)$")
+_NOT_PROSE = re.compile(
+    r"^\s*(?:\||>|\+\+\+|---|@@|diff --git|\$ |% |>>> |\[\d{2}:|\d{4}-\d\d-\d\d[T ]\d\d:|at \S+\(|File \"|Traceback"
+    r"|(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL|TRACE)\b[ :\]]|\[(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]"
+    r"|[+-]\s?(?:import|def|class|return|const|let|var|func|fn|public|private)\b|</?[a-zA-Z][^>]*>\s*$)"
+)
+_RECALLED = re.compile(r"relevant memories from earlier", re.IGNORECASE)
+_MARKUP = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^)\s]{1,500}\)")
+_END = re.compile(
+    r"(?<=[.!?…])[\"')\]»”]*\s+(?=[\"'(\[«“`*]*[^\W_a-zà-öø-ÿ]|`)|(?<=[。！？])|;\s+(?=[A-Z])|(?<=[.!?])\s+(?=[a-z`]+\S*\s)",
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|z\.B|bzw|ca|d\.h|p\.ej|Mr|Dr|St|fig|resp|incl|usw)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence or list item. `before` is the sentence before it in the same block, `lead` the line ending in a
+    colon above its list. `from_end` counts sentences after it in the message."""
+
+    text: str
+    heading: str = ""
+    lead: str = ""
+    before: str = ""
+    in_list: bool = False
+    position: int = 0
+    from_end: int = 0
+
+
+def sentences_of(text: str) -> Sequence[Sentence]:
+    """Return the sentences of a message, in order."""
+    found = list(_sentences(_prose_lines(_TAG_BLOCK.sub("\n", text[:MAX_MESSAGE_CHARS]))))
+    return [replace(sentence, position=index, from_end=len(found) - 1 - index) for index, sentence in enumerate(found)]
+
+
+def clean(text: str) -> str:
+    """Return `text` on one line, without emphasis and link targets."""
+    return _SPACE.sub(" ", _MARKUP.sub(r"\2", _LINK.sub(r"\1", text))).strip()
+
+
+def split_sentences(paragraph: str) -> Sequence[str]:
+    """Return the sentences of one paragraph; code spans, abbreviations and version numbers do not end one."""
+    pieces: list[str] = []
+    for piece in _END.split(paragraph):
+        joins = pieces and (
+            pieces[-1].count("`") % 2
+            or _ABBREVIATION.search(pieces[-1])
+            or (piece[:1].islower() and len(pieces[-1]) < 12)  # noqa: PLR2004  (a number, "v1.", a name)
+        )
+        if joins:
+            pieces[-1] = f"{pieces[-1]} {piece}"
+        elif piece.strip():
+            pieces.append(piece)
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _prose_lines(text: str) -> Iterator[str]:
+    fenced = recalled = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        if fenced or len(line) > MAX_LINE_CHARS:
+            continue
+        if _RECALLED.search(line):
+            recalled = True
+            continue
+        if recalled and _ITEM.match(line):
+            continue
+        recalled = recalled and not line.strip()
+        yield "" if _NOT_PROSE.match(line) or line.startswith(("\t\t", " " * 12)) else line
+
+
+def _sentences(lines: Iterator[str]) -> Iterator[Sentence]:
+    heading = lead = ""
+    paragraph: list[str] = []
+    in_list = False
+
+    def flush() -> Iterator[Sentence]:
+        nonlocal lead
+        pieces = split_sentences(clean(" ".join(paragraph)))
+        paragraph.clear()
+        before = ""
+        for piece in pieces:
+            if piece.endswith(":") and piece is pieces[-1]:
+                lead = piece
+                continue
+            yield Sentence(piece, heading=heading, lead=lead if in_list else "", before=before, in_list=in_list)
+            before = piece
+        if pieces and not in_list and not pieces[-1].endswith(":"):
+            lead = ""
+
+    for line in lines:
+        title = _HEADING.match(line)
+        item = _ITEM.match(line)
+        if title or item or not line.strip():
+            yield from flush()
+        if title:
+            heading, lead, in_list = clean(title.group(1) or title.group(2)).rstrip(":"), "", False
+        elif item:
+            in_list = True
+            paragraph.append(item.group(2))
+        elif line.strip():
+            if not paragraph and not line.startswith((" ", "\t")):
+                in_list = False
+            paragraph.append(line.strip())
+    yield from flush()

@@ -1,0 +1,107 @@
+"""From text to the terms that are indexed, asked for and compared.
+
+A term is a stem, a whole identifier with its parts joined by `_` (so that `maxRetries`, `max_retries` and
+`max-retries` are one), or two neighbouring characters of a script written without spaces.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memsyncd.platforms.local.stemming import stem
+from memsyncd.platforms.local.vocabulary import STOP_WORDS
+
+MAX_TERM_CHARS = 64
+"""Longer ones are hashes, keys and encoded data: nobody asks for them in words."""
+
+MAX_TERMS = 400
+"""Terms taken from one text, so that work per text is bounded; a memory of 400 characters has fewer than 100."""
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:[-./:\\@+~]+[^\W{_UNSPACED}]+)*")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]")
+_SEPARATORS = re.compile(r"[-./:\\@+~_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NUMBER_AND_UNIT = re.compile(r"(\d+)([a-z%]+)")
+_COMBINING = re.compile(r"[\u0300-\u036f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The terms of a text, in order and with repeats: `words` (stems and whole identifiers), `parts` of identifiers
+    as stems, `grams` of scripts without spaces."""
+
+    words: Sequence[str]
+    parts: Sequence[str]
+    grams: Sequence[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        """Every term once."""
+        return frozenset(self.words) | frozenset(self.parts) | frozenset(self.grams)
+
+
+def fold(text: str) -> str:
+    """Return `text` with compatibility forms unified and accents dropped; case is kept."""
+    if text.isascii():
+        return text
+    return (
+        _COMBINING.sub("", unicodedata.normalize("NFKD", text))
+        if not _UNSPACED_RUN.search(text)
+        else (unicodedata.normalize("NFC", _COMBINING.sub("", unicodedata.normalize("NFKD", text))))
+    )
+
+
+def split_identifier(identifier: str) -> Sequence[str]:
+    """Return the lower-case parts of a snake, camel, kebab, dotted or slashed identifier."""
+    return [part.lower() for piece in _SEPARATORS.split(identifier) for part in _CAMEL.split(piece) if part]
+
+
+def terms_of(text: str) -> Terms:
+    """Return the terms of any text, stop words left out."""
+    words: list[str] = []
+    parts: list[str] = []
+    grams: list[str] = []
+    for kind, term in _terms(text):
+        (words if kind == "word" else parts if kind == "part" else grams).append(term)
+        if len(words) + len(parts) + len(grams) >= MAX_TERMS:
+            break
+    return Terms(words, parts, grams)
+
+
+def _terms(text: str) -> Iterator[tuple[str, str]]:
+    for match in _RUN.finditer(fold(text)):
+        run = match.group()
+        if _UNSPACED_RUN.match(run):
+            yield from (("gram", gram) for gram in _bigrams(run))
+            continue
+        pieces = split_identifier(run)
+        if len(pieces) == 1:
+            yield from _word(pieces[0])
+        elif pieces:
+            yield from _identifier(pieces)
+
+
+def _bigrams(run: str) -> Sequence[str]:
+    return [run[index : index + 2] for index in range(len(run) - 1)] or [run]
+
+
+def _word(word: str) -> Iterator[tuple[str, str]]:
+    if len(word) > MAX_TERM_CHARS or word in STOP_WORDS or not word.strip("_"):
+        return
+    yield "word", stem(word)
+    measured = _NUMBER_AND_UNIT.fullmatch(word)
+    if measured:
+        yield "part", measured.group(1)
+
+
+def _identifier(pieces: Sequence[str]) -> Iterator[tuple[str, str]]:
+    whole = "_".join(pieces)
+    if len(whole) <= MAX_TERM_CHARS:
+        yield "word", whole
+    if all(piece.isdigit() for piece in pieces):
+        return
+    for piece in pieces:
+        if len(piece) <= MAX_TERM_CHARS and piece not in STOP_WORDS and (len(piece) > 1 or piece.isdigit()):
+            yield "part", stem(piece)
