@@ -121,13 +121,15 @@ def _change(queue: "SqliteQueue", spools: Mapping[str, Spool], verb: str, job_id
     job = queue.get(job_id)
     if job is None:
         return "there is no such job"
+    spool, handoff = spools.get(str(job.payload.get("spool", ""))), str(job.payload.get("handoff", ""))
     if verb == "retry":
-        is_so = queue.retry(job_id) or job.state is JobState.READY
-        return "" if is_so else f"it is {job.state}"
+        is_so = queue.retry(job_id)
+        if is_so and spool and handoff:
+            spool.revive(handoff)  # the file that was kept for it waits again too
+        return "" if is_so or job.state is JobState.READY else f"it is {job.state}"
     is_so = queue.discard(job_id)
-    spool = spools.get(str(job.payload.get("spool", "")))
-    if is_so and spool and job.payload.get("handoff"):
-        spool.discard(str(job.payload["handoff"]))  # the file that was kept for it goes with it
+    if is_so and spool and handoff:
+        spool.discard(handoff)
     return "" if is_so or job.state is JobState.CANCELLED else f"it is {job.state}, not dead"
 
 

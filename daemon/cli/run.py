@@ -1,5 +1,9 @@
 """`run`: the daemon, in the foreground."""
 
+import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -30,7 +34,8 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
         loaded = around.load(overrides(pairs))
         for warning in loaded.warnings:
             click.echo(f"memsyncd: {warning}", err=True)
-        greeting = "" if once else welcome(places, loaded.settings)
+        program = called(sys.argv[0], shutil.which("memsyncd"), Path.cwd())
+        greeting = "" if once else welcome(places, loaded.settings, program)
 
         from daemon import app  # noqa: PLC0415  (the whole daemon, which no other command and no wrong setting loads)
 
@@ -46,8 +51,11 @@ def _greet(greeting: str) -> None:
         click.echo(greeting, err=True)
 
 
-def welcome(places: "Places", settings: "Settings") -> str:
-    """Return the lines that greet who starts the daemon: where things are, and what to type next."""
+def welcome(places: "Places", settings: "Settings", program: str = "memsyncd") -> str:
+    """Return the lines that greet who starts the daemon: where things are, and what to type next.
+
+    `program` is how the command is called from where the reader stands.
+    """
     platform = settings.platform
     where = f"{platform.kind} at {platform.url}" if platform.url else f"{platform.kind}, {_explained(platform.kind)}"
     lines = [
@@ -55,11 +63,24 @@ def welcome(places: "Places", settings: "Settings") -> str:
         f"socket    {places.status_socket}",
         f"platform  {where}",
         "next, in another terminal:",
-        "  memsyncd demo      the whole path in a throw-away directory",
-        "  memsyncd status    what waits, what moves, what is wrong",
-        "  memsyncd hooks command stop --harness claude-code    the line a harness's hook runs",
+        f"  {program} demo      the whole path in a throw-away directory",
+        f"  {program} status    what waits, what moves, what is wrong",
+        f"  {program} hooks command stop --harness claude-code    the line a hook of that harness runs",
     ]
+    if places.logs is None and places.config_file.parent == places.data:  # all below one directory (CONTRACT)
+        lines.insert(4, f"  export MEMSYNCD_HOME={shlex.quote(str(places.data))}")
     return "\n".join(lines)
+
+
+def called(argv0: str, found: str | None, directory: Path) -> str:
+    """Return how a person calls this program: by name where PATH has it (`found`), else by the path it was started
+    from, as seen from `directory`, else through the interpreter."""
+    if found:
+        return "memsyncd"
+    path = Path(argv0)
+    if path.name != "memsyncd":
+        return f"{sys.executable} -m daemon"
+    return str(path.relative_to(directory) if path.is_relative_to(directory) else path)
 
 
 def _explained(kind: str) -> str:

@@ -231,9 +231,10 @@ def test_retry_and_discard_work_on_the_file(places: Places, environ: dict[str, s
     spool = Spool(places.spools / "codex", "codex", own=True)
     places.spools.mkdir(parents=True)
     spool.prepare()
-    (spool.dead / "h1.json").write_text("{}")
+    for name in ("h0.json", "h0.reason.json", "h1.json"):
+        (spool.dead / name).write_text("{}")
     queue = queue_at(places)
-    bury(queue, "one")
+    bury(queue, "one", spool="codex", handoff="h0")
     bury(queue, "two", spool="codex", handoff="h1")
     queue.enqueue(NewJob(id="ready", kind="flush"))
     queue.close()
@@ -244,7 +245,8 @@ def test_retry_and_discard_work_on_the_file(places: Places, environ: dict[str, s
         "two": "",
         "ready": "it is ready, not dead",
     }
-    assert not (spool.dead / "h1.json").exists()
+    assert list(spool.dead.iterdir()) == []
+    assert [path.name for path in spool.pending.iterdir()] == ["h0.json"]
     assert offline.change_jobs(places, environ, "discard", ["two"]) == {"two": ""}
     shown = offline.offline_job(places, "one")
     assert shown is not None
