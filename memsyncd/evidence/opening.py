@@ -1,10 +1,10 @@
 """Bringing an evidence file under a connection: private from the start, never a newer one, a damaged one set aside."""
 
 import contextlib
-import itertools
 import os
 import sqlite3
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 from memsyncd.evidence import errors, schema
@@ -19,7 +19,7 @@ KEPT_COPIES = 3
 """Damaged files kept beside the store, the newest ones (never-again 49)."""
 
 _COMPANIONS = ("-wal", "-shm")
-_HEADER = struct.Struct(">16s44xI4xI")
+_HEADER = struct.Struct(">16s44xi4xI")
 _MAGIC = b"SQLite format 3\x00"
 
 
@@ -114,27 +114,25 @@ def set_aside(path: Path, now: float) -> tuple[Path, int]:
 
     The name is `<file>.corrupt-<epoch seconds>` (facts 16.5). No connection may be open on it.
     """
-    epoch = next(second for second in itertools.count(int(now)) if not _copy(path, second).exists())
-    target = _copy(path, epoch)
+    copies = _copies(path)
+    epoch = max(int(now), *(_epoch(copy) + 1 for copy in copies)) if copies else int(now)
+    target = path.with_name(f"{path.name}.corrupt-{epoch}")
     for suffix in _COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{suffix}").rename(f"{target}{suffix}")
     path.rename(target)
-    copies = sorted(
-        (copy for copy in path.parent.glob(f"{path.name}.corrupt-*") if _epoch(copy) is not None),
-        key=lambda copy: _epoch(copy) or 0,
-    )
-    dropped = copies[:-KEPT_COPIES]
+    dropped = [*copies, target][:-KEPT_COPIES]
     for copy in dropped:
         for name in (copy, *(Path(f"{copy}{suffix}") for suffix in _COMPANIONS)):
             name.unlink(missing_ok=True)
     return target, len(dropped)
 
 
-def _copy(path: Path, epoch: int) -> Path:
-    return path.with_name(f"{path.name}.corrupt-{epoch}")
+def _copies(path: Path) -> Sequence[Path]:
+    """Return the damaged copies beside `path`, oldest first."""
+    found = path.parent.glob(f"{path.name}.corrupt-*")
+    return sorted((copy for copy in found if copy.name.rpartition("-")[2].isdecimal()), key=_epoch)
 
 
-def _epoch(copy: Path) -> int | None:
-    digits = copy.name.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else None
+def _epoch(copy: Path) -> int:
+    return int(copy.name.rpartition("-")[2])

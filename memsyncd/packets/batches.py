@@ -90,14 +90,15 @@ def _pieces(message: Message, limit: int) -> Iterator[Message]:
     if room >= _cost_of_text(text):
         yield message
         return
-    running = array("q", accumulate(map(_COSTS.__getitem__, text), initial=0))
+    most = room // _ASCII
     start = 0
     while start < len(text):
-        end = bisect_right(running, running[start] + room) - 1
-        if end <= start:
+        running = array("q", accumulate(map(_COSTS.__getitem__, text[start : start + most]), initial=0))
+        length = bisect_right(running, room) - 1
+        if length <= 0:
             raise ValueError("the budget is too small for a single character")
-        yield Message(message.role, text[start:end])
-        start = end
+        yield Message(message.role, text[start : start + length])
+        start += length
 
 
 class _Costs(dict[str, int]):
