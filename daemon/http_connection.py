@@ -13,8 +13,6 @@ import structlog
 from daemon.http_message import PROTOCOL, PROTOCOL_HEADER, Handler, Request, Response, refusal
 from memsyncd.counters import Counters
 
-_READ_BYTES = 65_536
-
 _WATCH_AFTER_SECONDS = 0.05
 """A handler that takes longer is a wait (`/events`, `/flush`): from then on a client that goes away ends it."""
 
@@ -26,7 +24,8 @@ log = structlog.get_logger()
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one client may use. `request_seconds` is for a whole request to come in, from the connection or its first
-    byte on, and for a response to go out; `idle_seconds` is between two requests."""
+    byte on, and for a response to go out; `idle_seconds` is between two requests.
+    `header_bytes` is also how much is read at once, so that a request's head is certainly refused at twice of it."""
 
     connections: int = 64
     request_seconds: float = 10.0
@@ -101,7 +100,7 @@ class HttpConnection:
             return await self._receive()
 
     async def _receive(self) -> bool:
-        data = await asyncio.get_running_loop().sock_recv(self._socket, _READ_BYTES)
+        data = await asyncio.get_running_loop().sock_recv(self._socket, self._limits.header_bytes)
         self._parser.receive_data(data)
         return bool(data)
 
@@ -163,7 +162,7 @@ class HttpConnection:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while await asyncio.get_running_loop().sock_recv(self._socket, _READ_BYTES):
+            while await asyncio.get_running_loop().sock_recv(self._socket, self._limits.header_bytes):
                 pass
 
     async def _respond(self, response: Response, method: str, *, close: bool) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from daemon import socket_file
@@ -13,10 +14,15 @@ from daemon.http_message import Handler
 from memsyncd.counters import Counters
 
 PLACE_SECONDS = 1.0
-"""How long a connection over the bound waits for a place before it is closed."""
+"""How long a connection over the bound waits for a place before it is turned away."""
 
-_ACCEPT_AGAIN_SECONDS = 0.5
+NEXT_SECONDS = 0.05
+"""Between one that was turned away and the next."""
+
+ACCEPT_AGAIN_SECONDS = 0.5
 """After the system had no descriptor left for a connection."""
+
+_NO_PLACE = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class HttpSocket:
@@ -44,9 +50,8 @@ class HttpSocket:
         self._inherited = inherited
         self._listener: socket.socket | None = None
         self._identity: tuple[int, int] | None = None
-        self._accepting: asyncio.Task[None] | None = None
         self._connections: set[asyncio.Task[None]] = set()
-        self._place_free = asyncio.Event()
+        self._pause: asyncio.TimerHandle | None = None
 
     @property
     def connections(self) -> int:
@@ -64,20 +69,21 @@ class HttpSocket:
         else:
             self._listener = socket_file.listen(self.path, uid=self._uid)
             self._identity = socket_file.identity(self.path)
-        self._accepting = asyncio.create_task(self._accept(self._listener), name="status socket")
+        asyncio.get_running_loop().add_reader(self._listener, self._take, self._listener)
 
     def still_ours(self) -> bool:
         """Whether clients that look at `path` find this server; asked at every tick (never-again 62)."""
-        is_accepting = self._accepting is not None and not self._accepting.done()
         in_place = self._inherited is not None or socket_file.identity(self.path) == self._identity
-        return is_accepting and in_place
+        return self._listener is not None and in_place
 
     async def restart(self) -> str:
         """Listen anew where `still_ours` said no; open connections go on. Return a sentence where it failed.
 
         What else lies at the path by now is not removed; the work goes on unseen until the next tick tries again.
         """
-        await self._end_accepting()
+        if self._listener is not None:
+            self._take(self._listener)  # who found the old one in time
+        self._end_accepting()
         try:
             await self.start()
         except ConfigurationError as error:
@@ -87,7 +93,7 @@ class HttpSocket:
 
     async def stop(self) -> None:
         """End every connection, cancel what they wait for, and remove the socket if it is still ours."""
-        await self._end_accepting()
+        self._end_accepting()
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
@@ -96,43 +102,64 @@ class HttpSocket:
         self._identity = None
         self._handler.close()
 
-    async def _end_accepting(self) -> None:
-        if self._accepting is not None:
-            self._accepting.cancel()
-            await asyncio.gather(self._accepting, return_exceptions=True)
-            self._accepting = None
-        if self._listener is not None and self._listener is not self._inherited:
-            self._listener.close()
-        self._listener = None
+    def _end_accepting(self) -> None:
+        self._end_pause()
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            if self._listener is not self._inherited:
+                self._listener.close()
+            self._listener = None
 
-    async def _accept(self, listener: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
+    def _take(self, listener: socket.socket) -> None:
+        """Accept whoever waits. When all places are taken the kernel holds them for a moment."""
+        if len(self._connections) >= self._limits.connections:
+            self._pause_accepting(listener, PLACE_SECONDS, self._turn_away)
+        while len(self._connections) < self._limits.connections:
             try:
-                accepted, _ = await loop.sock_accept(listener)
+                accepted, _ = listener.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
             except OSError:
                 self._counters.add("socket_connections_refused")
-                await asyncio.sleep(_ACCEPT_AGAIN_SECONDS)
-                continue
-            if socket_file.peer_uid(accepted) != self._uid:
-                self._counters.add("socket_peers_refused")
-                accepted.close()
-            elif await self._has_place():
-                self._serve(accepted)
-            else:
-                self._counters.add("socket_connections_refused")
-                _turn_away(accepted)
+                self._pause_accepting(listener, ACCEPT_AGAIN_SECONDS, self._resume)
+                return
+            self._serve(accepted)
 
-    async def _has_place(self) -> bool:
-        """Wait a moment for one of the places; meanwhile the kernel holds those behind."""
-        if len(self._connections) < self._limits.connections:
-            return True
-        self._place_free.clear()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._place_free.wait(), PLACE_SECONDS)
-        return len(self._connections) < self._limits.connections
+    def _pause_accepting(self, listener: socket.socket, seconds: float, then: Callable[[socket.socket], None]) -> None:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(listener)
+        self._end_pause()
+        self._pause = loop.call_later(seconds, then, listener)
+
+    def _end_pause(self) -> None:
+        if self._pause is not None:
+            self._pause.cancel()
+            self._pause = None
+
+    def _resume(self, listener: socket.socket) -> None:
+        self._end_pause()
+        if listener is self._listener:
+            asyncio.get_running_loop().add_reader(listener, self._take, listener)
+
+    def _turn_away(self, listener: socket.socket) -> None:
+        """Say to one that waited in vain that there is no place, as well as can be without waiting for its request,
+        and to the next a moment later, so that a place that comes free meanwhile is seen."""
+        try:
+            accepted, _ = listener.accept()
+        except OSError:
+            self._resume(listener)
+            return
+        self._counters.add("socket_connections_refused")
+        with accepted, contextlib.suppress(OSError):
+            accepted.settimeout(0)
+            accepted.send(_NO_PLACE)
+        self._pause_accepting(listener, NEXT_SECONDS, self._turn_away)
 
     def _serve(self, accepted: socket.socket) -> None:
+        if socket_file.peer_uid(accepted) != self._uid:
+            self._counters.add("socket_peers_refused")
+            accepted.close()
+            return
         accepted.settimeout(0)
         connection = HttpConnection(accepted, self._handler, self._limits, self._counters, self._is_crowded)
         task = asyncio.create_task(connection.serve(), name="status socket connection")
@@ -141,16 +168,10 @@ class HttpSocket:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._connections.discard(task)
-        self._place_free.set()
+        if self._pause is not None and self._listener is not None:
+            self._resume(self._listener)
         if not task.cancelled() and task.exception() is not None:
             self._counters.add("socket_faults")
 
     def _is_crowded(self) -> bool:
         return len(self._connections) * 2 > self._limits.connections
-
-
-def _turn_away(accepted: socket.socket) -> None:
-    """Say that there is no place, as well as can be without waiting for the request."""
-    with accepted, contextlib.suppress(OSError):
-        accepted.settimeout(0)
-        accepted.send(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

@@ -103,7 +103,7 @@ class SocketClient:
         try:
             connected.settimeout(self._connect_seconds)
             connected.connect(str(self._path))
-        except TimeoutError as error:
+        except (TimeoutError, BlockingIOError) as error:  # the latter: more wait already than the kernel holds
             connected.close()
             raise TimedOut(f"The daemon at {self._path} takes no connection.") from error
         except OSError as error:

@@ -10,8 +10,8 @@ from pathlib import Path
 from daemon.configuration_error import ConfigurationError
 from daemon.private_directory import make_private
 
-BACKLOG = 128
-"""Connections the kernel keeps waiting while all places are taken."""
+BACKLOG = 512
+"""Connections the kernel keeps waiting while all places are taken; beyond it a connect fails at once with EAGAIN."""
 
 _TEMPORARY = ".status.new"
 """As long as `status.sock`, so that a path within the budget stays within it."""
