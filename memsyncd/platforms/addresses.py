@@ -3,11 +3,21 @@
 import ipaddress
 import socket
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 Address = tuple[int, Any]
 """A socket family and an address of that family."""
+
+
+Resolve = Callable[[str, int], list[Any]]
+"""Returns what `socket.getaddrinfo` returns, and raises what it raises."""
+
+
+def system_resolver(host: str, port: int) -> list[Any]:
+    """Ask the system's resolver for TCP addresses."""
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
 @dataclass(slots=True)
@@ -22,8 +32,9 @@ class Lookup:
 class Lookups:
     """The lookups under way, one thread for each host however many wait for it. `changed` is notified of each end."""
 
-    def __init__(self, changed: threading.Condition) -> None:
+    def __init__(self, changed: threading.Condition, resolve: Resolve) -> None:
         self._changed = changed
+        self._resolve = resolve
         self._open: dict[tuple[str, int], Lookup] = {}
 
     def start(self, host: str, port: int) -> Lookup:
@@ -39,8 +50,7 @@ class Lookups:
         found: tuple[Address, ...] = ()
         error = ""
         try:
-            answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            found = tuple((family, address) for family, _, _, _, address in answers)
+            found = tuple((family, address) for family, _, _, _, address in self._resolve(host, port))
         except (OSError, UnicodeError) as failure:
             error = getattr(failure, "strerror", None) or "not a host name"
         with self._changed:

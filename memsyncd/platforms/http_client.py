@@ -5,6 +5,7 @@ become ours.
 """
 
 import contextlib
+import re
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -209,7 +210,7 @@ def base_url(url: str) -> httpx.URL:
         parsed = httpx.URL(url.strip())
     except (httpx.InvalidURL, ValueError) as failure:
         raise ValueError(f"not a URL: {url!r}") from failure
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+    if parsed.scheme not in ("http", "https") or not re.fullmatch(rb"[0-9A-Za-z._:-]+", parsed.raw_host):
         raise ValueError(f"not an http or https URL: {url!r}")
     return httpx.URL(scheme=parsed.scheme, host=parsed.host, port=parsed.port, path=parsed.path)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 
+from memsyncd import redaction
 from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.platforms import answers, authorization, mem0_requests, refusals
 from memsyncd.platforms.http_client import HttpClient
@@ -63,7 +64,7 @@ class Mem0Platform:
         clock: Clock,
         *,
         poll_seconds: float = 1.0,
-        redact: Callable[[str], str] = str,
+        redact: Callable[[str], str] = redaction.redact,
         proxies: Callable[[], Mapping[str, str]] = urllib.request.getproxies,
         open_connection: Callable[[Network], httpx.BaseTransport] | None = None,
     ) -> None:
@@ -217,7 +218,7 @@ class Mem0Platform:
                 answer.headers,
                 answer.body,
                 now=self._clock.wall(),
-                redact=lambda text: self._redact(text.replace(key, "[key]")),
+                redact=lambda text: self._redact(text.replace(key, redaction.REPLACEMENT)),
             )
         if empty_is_fine and not answer.body.strip():
             return None

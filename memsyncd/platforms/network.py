@@ -43,11 +43,13 @@ class Call:
 class Network(httpcore.NetworkBackend):
     """Opens connections. One of it serves all threads; a call is bound to the thread that makes it."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, monotonic: Callable[[], float], resolve: addresses.Resolve = addresses.system_resolver
+    ) -> None:
         self._monotonic = monotonic
         self._calls = threading.local()
         self._changed = threading.Condition()
-        self._lookups = addresses.Lookups(self._changed)
+        self._lookups = addresses.Lookups(self._changed, resolve)
         self._wake_read, self._wake_write = os.pipe()
         self.ended = False
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from tests.fakes.mem0_filters import ENTITIES, matches
 
-STUCK = "STUCK"
 VANISHED = "VANISHED"
 
 
@@ -90,7 +89,9 @@ class Store:
             if now is None and (moment - event.at < event.ripe_after or event.polls < event.ripe_polls):
                 half_way = moment - event.at >= event.ripe_after / 2 and event.polls * 2 >= event.ripe_polls
                 event.status = "RUNNING" if half_way else "PENDING"
-            elif event.fate in ("SUCCEEDED", "FAILED"):
+            elif event.fate not in ("SUCCEEDED", "FAILED"):
+                event.status = "RUNNING"
+            else:
                 del self._open[event.id]
                 event.status, event.ended_at = event.fate, self._now()
                 event.results = self._make_memories(event.body) if event.fate == "SUCCEEDED" else ()

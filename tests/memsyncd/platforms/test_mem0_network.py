@@ -1,0 +1,449 @@
+"""Sockets under a deadline and a stop: in a name lookup, a connect, a handshake, a read."""
+
+import contextlib
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpcore
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memsyncd.clock import Clock
+from memsyncd.platforms import transport
+from memsyncd.platforms.http_client import HttpClient
+from memsyncd.platforms.http_errors import platform_error
+from memsyncd.platforms.network import CallEndedError, Network
+from memsyncd.platforms.platform import Cancelled, NoAnswer, PlatformError, Unreachable
+from memsyncd.platforms.transport import HttpSettings
+from tests.fakes.mem0_api import FakeMem0
+
+
+@pytest.fixture
+def network() -> Iterator[Network]:
+    made = Network(time.monotonic)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Give a socket that takes connections into its queue and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+def ended_after(act: Callable[[], object], stop: Callable[[], None]) -> tuple[float, BaseException | None]:
+    """Run `act` in a thread, call `stop` once it is under way, and return how long it went on and what it raised."""
+    raised: list[BaseException] = []
+    begun = threading.Event()
+
+    def run() -> None:
+        begun.set()
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001  (whatever it is, it is the result)
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert begun.wait(5)
+    thread.join(0.1)
+    assert thread.is_alive(), "nothing to end"
+    started = time.monotonic()
+    stop()
+    thread.join(5)
+    return time.monotonic() - started, raised[0] if raised else None
+
+
+def full_queue() -> tuple[list[socket.socket], int]:
+    """Return sockets that fill a listener's queue, so that further connects to the port hang."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(0)
+    held = [listening]
+    for _ in range(3):
+        filler = socket.socket()
+        filler.settimeout(0)
+        filler.connect_ex(listening.getsockname())
+        held.append(filler)
+    return held, listening.getsockname()[1]
+
+
+def test_ends_a_connect_that_hangs(network: Network) -> None:
+    """A connect nobody answers ends at its deadline, and at once when the calls are ended."""
+    held, port = full_queue()
+    try:
+        started = time.monotonic()
+        with network.call(0.2), pytest.raises(httpcore.ConnectTimeout):
+            network.connect_tcp("127.0.0.1", port, timeout=30)
+        assert time.monotonic() - started < 2
+        took, raised = ended_after(lambda: network.connect_tcp("127.0.0.1", port, timeout=30), network.end_calls)
+        assert took < 1
+        assert isinstance(raised, CallEndedError)
+    finally:
+        for opened in held:
+            opened.close()
+
+
+def test_ends_a_name_lookup_that_hangs() -> None:
+    """A resolver that answers nobody holds no worker: not past the deadline, not past the stop."""
+    release = threading.Event()
+    asked: list[str] = []
+
+    def resolve(host: str, _: int) -> list[Any]:
+        asked.append(host)
+        release.wait(20)
+        return []
+
+    network = Network(time.monotonic, resolve)
+    try:
+        with network.call(0.1), pytest.raises(httpcore.ConnectTimeout, match="name server"):
+            network.connect_tcp("api.example.org", 443, timeout=30)
+        took, raised = ended_after(lambda: network.connect_tcp("api.example.org", 443, timeout=30), network.end_calls)
+        assert took < 1
+        assert isinstance(raised, CallEndedError)
+        assert asked == ["api.example.org"], "one lookup serves all who wait for it"
+    finally:
+        release.set()
+        network.close()
+
+
+def test_names_a_host_that_does_not_exist() -> None:
+    """A failed lookup is unreachable and speaks of the address, not of a refused connection."""
+
+    def resolve(_: str, __: int) -> list[Any]:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    network = Network(time.monotonic, resolve)
+    with pytest.raises(httpcore.ConnectError) as raised:
+        network.connect_tcp("api.example.org", 443, timeout=5)
+    error = platform_error(raised.value, "api.example.org")
+    assert type(error) is Unreachable
+    assert error.message == "the address of api.example.org is not known (Name or service not known)"
+    network.close()
+
+
+def test_tries_each_address_of_a_name(listener: socket.socket) -> None:
+    """An address that refuses or hangs does not keep us from the next one."""
+    held, dead_port = full_queue()
+    good = listener.getsockname()
+
+    def resolve(_: str, __: int) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", place) for place in (("127.0.0.1", dead_port), good)]
+
+    network = Network(time.monotonic, resolve)
+    with network.call(1.0) as call:
+        network.connect_tcp("api.example.org", 443, timeout=0.6).close()
+    assert call.connected
+    for opened in held:
+        opened.close()
+    network.close()
+
+
+def test_ends_a_handshake_that_hangs(network: Network, listener: socket.socket) -> None:
+    """A server that takes the connection and speaks no TLS holds nobody."""
+    port = listener.getsockname()[1]
+    context = ssl.create_default_context()
+
+    def shake_hands() -> None:
+        network.connect_tcp("127.0.0.1", port, timeout=30).start_tls(context, "localhost", timeout=30)
+
+    with network.call(0.2), pytest.raises(httpcore.ConnectTimeout):
+        shake_hands()
+    took, raised = ended_after(shake_hands, network.end_calls)
+    assert took < 1
+    assert isinstance(raised, CallEndedError)
+
+
+def test_a_request_that_is_not_taken_ends_too(network: Network, listener: socket.socket) -> None:
+    """A server that stops reading ends a long write at the deadline."""
+    with network.call(0.3) as call:
+        stream = network.connect_tcp("127.0.0.1", listener.getsockname()[1], timeout=5)
+        with pytest.raises(httpcore.WriteTimeout):
+            stream.write(b"x" * 64 * 1024 * 1024, timeout=30)
+        stream.close()
+    assert call.sent
+
+
+def test_builds_the_client_anew_after_waits_in_its_pool() -> None:
+    """Two waits in the pool without an answer between them, and the next call has a new client (never-again 153)."""
+    built: list[int] = []
+
+    def open_transport(_: Network) -> httpx.BaseTransport:
+        built.append(1)
+        generation = len(built)
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            if generation == 1 and request.url.path != "/fine":
+                raise httpx.PoolTimeout("stuck")
+            return httpx.Response(200, stream=httpx.ByteStream(b"{}"))
+
+        return httpx.MockTransport(answer)
+
+    client = HttpClient("http://127.0.0.1:1", open_transport, Clock())
+
+    def get(path: str) -> int:
+        return client.call("GET", path, headers={}, seconds=1).status
+
+    for path in ("/stuck", "/fine", "/stuck"):
+        with contextlib.suppress(Unreachable):
+            get(path)
+    assert len(built) == 1
+    with pytest.raises(Unreachable):
+        get("/stuck")
+    assert get("/stuck") == 200
+    assert len(built) == 2
+    client.close()
+
+
+def test_drops_connections_without_breaking_the_calls_on_them() -> None:
+    """A call in the air ends on its old connection after the drop; the old client is closed only then."""
+    in_the_air, go_on, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            in_the_air.set()
+            go_on.wait(10)
+            assert not closed.is_set()
+            return httpx.Response(200, stream=httpx.ByteStream(b"{}"))
+
+        def close(self) -> None:
+            closed.set()
+
+    client = HttpClient("http://127.0.0.1:1", lambda _: Slow(), Clock())
+    answers: list[int] = []
+    thread = threading.Thread(target=lambda: answers.append(client.call("GET", "/", headers={}, seconds=20).status))
+    thread.start()
+    assert in_the_air.wait(5)
+    client.drop_connections()
+    assert not closed.is_set()
+    go_on.set()
+    thread.join(10)
+    assert answers == [200]
+    assert closed.is_set()
+    client.close()
+
+
+def test_a_call_that_finds_no_place_sends_nothing() -> None:
+    """More calls than may be in the air wait a while for a place and then say that nothing was sent."""
+    in_the_air, go_on = threading.Event(), threading.Event()
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        in_the_air.set()
+        go_on.wait(10)
+        return httpx.Response(200, stream=httpx.ByteStream(b""))
+
+    client = HttpClient("http://127.0.0.1:1", lambda _: httpx.MockTransport(answer), Clock(), parallel=1)
+    thread = threading.Thread(target=lambda: client.call("GET", "/", headers={}, seconds=20))
+    thread.start()
+    assert in_the_air.wait(5)
+    with pytest.raises(Unreachable):
+        client.call("POST", "/", headers={}, seconds=0.1, body=b"{}", safe=False)
+    took, raised = ended_after(lambda: client.call("GET", "/", headers={}, seconds=20), client.cancel)
+    assert took < 1
+    assert isinstance(raised, Cancelled)
+    go_on.set()
+    thread.join(10)
+    client.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(raw=st.binary(max_size=300) | st.binary(max_size=80).map(lambda rest: b"HTTP/1.1 200 OK\r\n" + rest))
+def test_whatever_bytes_come_back_the_error_is_ours(raw: bytes) -> None:
+    """A peer that speaks no HTTP, or broken HTTP, gives an answer or a PlatformError and nothing else."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connected, _ = listening.accept()
+            with connected, contextlib.suppress(OSError):
+                connected.recv(4096)
+                connected.sendall(raw)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = httpx.URL(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        client = HttpClient(
+            str(url), lambda network: transport.open_transport(url, HttpSettings(), network, {}), Clock()
+        )
+        with contextlib.suppress(PlatformError):
+            client.call("GET", "/", headers={}, seconds=5, safe=False)
+        client.close()
+        thread.join(5)
+
+
+def to_loopback(port: int) -> Callable[[str, int], list[Any]]:
+    """Return a resolver that knows every name as a port on loopback."""
+    return lambda _, __: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Make a certificate for api.example.org that signed itself, and its key."""
+    place = tmp_path_factory.mktemp("tls")
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=api.example.org "
+        "-addext subjectAltName=DNS:api.example.org -keyout key.pem -out cert.pem"
+    )
+    try:
+        subprocess.run(command.split(), cwd=place, check=True, capture_output=True, timeout=20)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the openssl command to make a certificate")
+    return place / "cert.pem", place / "key.pem"
+
+
+@contextlib.contextmanager
+def tls_server(certificate: tuple[Path, Path]) -> Iterator[int]:
+    """Answer one connection after another with a small JSON object over TLS; yields the port."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connected, _ = listening.accept()
+                with (
+                    connected,
+                    contextlib.suppress(OSError),
+                    context.wrap_socket(connected, server_side=True) as secure,
+                ):
+                    secure.settimeout(5)
+                    secure.recv(4096)
+                    secure.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"tls": 1} ')
+                    secure.recv(1)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield listening.getsockname()[1]
+    listening.shutdown(socket.SHUT_RDWR)
+    listening.close()
+    thread.join(5)
+
+
+def fetch(url: str, settings: HttpSettings, port: int) -> httpx.Response:
+    """Get `url` with every name on loopback."""
+    network = Network(time.monotonic, to_loopback(port))
+    try:
+        opened = transport.open_transport(httpx.URL(url), settings, network, {})
+        with network.call(5), httpx.Client(transport=opened, trust_env=False) as client:
+            return client.get(url)
+    finally:
+        network.close()
+
+
+def test_a_certificate_nobody_signed_is_named_as_the_trouble(certificate: tuple[Path, Path]) -> None:
+    """Behind an intercepting proxy the error says certificate, not network, and what to set (never-again 154)."""
+    with tls_server(certificate) as port:
+        with pytest.raises(httpcore.ConnectError) as raised:
+            fetch("https://api.example.org/", HttpSettings(), port)
+        error = platform_error(raised.value, "api.example.org")
+        assert type(error) is Unreachable
+        assert "certificate of api.example.org is not trusted" in error.message
+        assert "http.ca_file" in error.message
+        assert fetch("https://api.example.org/", HttpSettings(ca_file=str(certificate[0])), port).json() == {"tls": 1}
+
+
+def test_an_extra_authority_does_not_count_for_loopback(certificate: tuple[Path, Path]) -> None:
+    """The setting is for the world outside (CONTRACT, Settings)."""
+    with tls_server(certificate) as port, pytest.raises(httpcore.ConnectError, match="certificate"):
+        fetch(f"https://localhost:{port}/", HttpSettings(ca_file=str(certificate[0])), port)
+
+
+def test_a_server_without_tls_is_told_from_a_bad_certificate(listener: socket.socket) -> None:
+    """An https URL of a plain server says that it speaks no TLS."""
+
+    def serve() -> None:
+        connected, _ = listener.accept()
+        with connected:
+            connected.recv(4096)
+            connected.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with pytest.raises(httpcore.ConnectError) as raised:
+        fetch("https://api.example.org/", HttpSettings(), listener.getsockname()[1])
+    thread.join(5)
+    assert "does not speak TLS" in platform_error(raised.value, "api.example.org").message
+
+
+def test_an_unreadable_authority_file_is_said_and_not_raised_as_something_else() -> None:
+    """A wrong http.ca_file makes the platform unreachable, with the setting's name in the sentence."""
+    settings = HttpSettings(ca_file="/nowhere/ca.pem")
+    url = httpx.URL("https://api.example.org")
+    client = HttpClient(str(url), lambda network: transport.open_transport(url, settings, network, {}), Clock())
+    with pytest.raises(Unreachable, match=r"http\.ca_file cannot be read"):
+        client.call("GET", "/", headers={}, seconds=1)
+    client.close()
+
+
+def test_goes_through_the_proxy_except_to_loopback() -> None:
+    """A proxy carries calls to the world, its refusal is unreachable, and calls to loopback never meet it."""
+    with FakeMem0() as proxy, FakeMem0() as fake:
+        assert fetch("http://api.example.org/v1/ping/", HttpSettings(proxy=proxy.url), 1).status_code == 401
+        assert [request.path for request in proxy.requests()] == ["http://api.example.org/v1/ping/"]
+        with pytest.raises(httpcore.ProxyError) as raised:
+            fetch("https://api.example.org/v1/ping/", HttpSettings(proxy=proxy.url), 1)
+        assert type(platform_error(raised.value, "api.example.org")) is Unreachable
+        before = len(proxy.requests())
+        assert fetch(f"{fake.url}/v1/ping/", HttpSettings(proxy=proxy.url), 1).status_code == 401
+        assert len(proxy.requests()) == before
+
+
+@pytest.mark.parametrize(
+    ("url", "setting", "environment", "proxy"),
+    [
+        ("https://api.example.org", "", {}, ""),
+        ("https://api.example.org", "", {"https": "http://p:1"}, "http://p:1"),
+        ("https://api.example.org", "", {"http": "http://p:1"}, ""),
+        ("https://api.example.org", "", {"all": "p:1"}, "http://p:1"),
+        ("https://api.example.org", "", {"https": "http://p:1", "no": "example.org"}, ""),
+        ("https://api.example.org:8443", "", {"https": "http://p:1", "no": "api.example.org:8443"}, ""),
+        ("https://api.example.org", "", {"https": "http://p:1", "no": "*"}, ""),
+        ("https://api.example.org", "http://q:2", {"https": "http://p:1", "no": "*"}, "http://q:2"),
+        ("http://127.0.0.1:80", "http://q:2", {"all": "http://p:1"}, ""),
+        ("http://127.8.9.1", "http://q:2", {}, ""),
+        ("http://localhost:80", "http://q:2", {}, ""),
+        ("http://LOCALHOST.", "http://q:2", {}, ""),
+        ("http://[::1]:80", "http://q:2", {}, ""),
+        ("http://localhost.example.org", "http://q:2", {}, "http://q:2"),
+    ],
+)
+def test_chooses_the_proxy(url: str, setting: str, environment: dict[str, str], proxy: str) -> None:
+    """The setting goes before the environment, and nothing goes before loopback."""
+    assert transport.choose_proxy(httpx.URL(url), setting, environment) == proxy
+
+
+@pytest.mark.parametrize("proxy", ["socks5://p:1", "http://", "http://[", "p"])
+def test_a_proxy_of_another_kind_is_said(proxy: str) -> None:
+    """A proxy we cannot speak to makes the platform unreachable instead of stopping the daemon."""
+    url = httpx.URL("http://api.example.org")
+    settings = HttpSettings(proxy=proxy)
+    client = HttpClient(str(url), lambda network: transport.open_transport(url, settings, network, {}), Clock())
+    with pytest.raises(Unreachable, match="prox"):
+        client.call("GET", "/", headers={}, seconds=1)
+    client.close()
+
+
+def test_closing_ends_what_is_in_the_air(listener: socket.socket) -> None:
+    """A closed client ends its calls and refuses new ones."""
+    url = httpx.URL(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    client = HttpClient(str(url), lambda network: transport.open_transport(url, HttpSettings(), network, {}), Clock())
+    took, raised = ended_after(lambda: client.call("GET", "/", headers={}, seconds=30), client.close)
+    assert took < 1
+    assert isinstance(raised, Cancelled)
+    with pytest.raises(Cancelled):
+        client.call("GET", "/", headers={}, seconds=1)
+    client.close()
+
+
+def test_what_is_in_doubt_may_have_arrived() -> None:
+    """An error nobody foresaw is NoAnswer: the batch is looked for before it is sent again."""
+    assert type(platform_error(RuntimeError("?"), "h")) is NoAnswer
