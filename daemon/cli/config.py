@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
+from daemon.api_key import KeySource
 from daemon.cli import exits
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings, overrides
 from daemon.cli.wording import clean
 from daemon.configuration_error import ConfigurationError
+from daemon.settings import Settings
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 set_option = click.option(
@@ -33,18 +36,17 @@ def show(around: Surroundings, pairs: tuple[str, ...], as_json: bool) -> int:
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     shown = loaded.shown()
+    key, warnings = _key(loaded.settings, around.environ)
+    warnings = [*loaded.warnings, *warnings]
     if as_json:
-        emit_json(
-            {
-                "settings": {name: {"value": value, "origin": origin} for name, (value, origin) in shown.items()},
-                "warnings": list(loaded.warnings),
-            }
-        )
+        settings = {name: {"value": value, "origin": origin} for name, (value, origin) in shown.items()}
+        emit_json({"settings": settings, "key": key, "warnings": warnings})
         return exits.DONE
-    for warning in loaded.warnings:
+    for warning in warnings:
         click.echo(f"memsyncd: {clean(warning)}", err=True)
     for line in _settings_lines(shown):
         click.echo(line)
+    click.echo(f"key: {f'set, from {clean(key)}' if key else 'none'}")
     return exits.DONE
 
 
@@ -57,7 +59,8 @@ def check(around: Surroundings, pairs: tuple[str, ...], as_json: bool) -> int:
     warnings: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     try:
-        warnings = around.load(overrides(pairs)).warnings
+        loaded = around.load(overrides(pairs))
+        warnings = (*loaded.warnings, *_key(loaded.settings, around.environ)[1])
     except ConfigurationError as error:
         faults = tuple(error.sentences)
     file = around.places().config_file
@@ -99,6 +102,21 @@ def path(around: Surroundings, as_json: bool) -> int:
     if places.socket_is_shortened:
         click.echo(f"The socket's own place, {places.wanted_socket}, is too long for a socket.", err=True)
     return exits.DONE
+
+
+def _key(settings: Settings, environ: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return where the platform's key comes from (empty: there is none) and what is wrong with its sources.
+
+    A command is not run for it: it may ask a person, or take long.
+    """
+    platform = settings.platform
+    source = KeySource.from_settings(replace(settings, platform=replace(platform, api_key_command="")), environ)
+    origin, warnings = source.origin(), source.problems()
+    if not origin and platform.api_key_command:
+        origin = "platform.api_key_command, which the daemon asks"
+    if not origin and platform.kind == "mem0":
+        warnings.append("There is no key for mem0: set MEM0_API_KEY or platform.api_key_file.")
+    return origin, warnings
 
 
 def _settings_lines(shown: Mapping[str, tuple[Any, str]]) -> list[str]:

@@ -83,3 +83,21 @@ def test_path_tells_a_shortened_socket(tmp_path: Path, capsys: pytest.CaptureFix
     """Where the socket's path is too long for the system, the wanted place is told on standard error."""
     assert main(["config", "path"], around(tmp_path, MEMSYNCD_HOME="/" + "x" * 120)) == 0
     assert "too long" in capsys.readouterr().err
+
+
+def test_the_key_is_told_by_its_source_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`show` tells where the key is from; a source without one is a warning there and in `check`; no command is run."""
+    assert main(["config", "show", "--json"], around(tmp_path, MEM0_API_KEY=KEY)) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["key"], told["warnings"]) == ("MEM0_API_KEY", [])
+    missing = ["--set", "platform.kind=mem0", "--set", f"platform.api_key_file={tmp_path}/none"]
+    assert main(["config", "show", *missing], around(tmp_path)) == 0
+    printed = capsys.readouterr()
+    assert "key: none" in printed.out
+    assert f"{tmp_path}/none" in printed.err
+    assert main(["config", "check", *missing, "--json"], around(tmp_path)) == 0
+    assert len(json.loads(capsys.readouterr().out)["warnings"]) == 2
+    command = ["--set", f"platform.api_key_command=touch {tmp_path}/ran"]
+    assert main(["config", "show", *command], around(tmp_path)) == 0
+    assert "platform.api_key_command" in capsys.readouterr().out.splitlines()[-1]
+    assert not (tmp_path / "ran").exists()
