@@ -12,7 +12,7 @@ import pytest
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence import errors, schema
-from memsyncd.evidence.event import NewEvent
+from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
 
 NewEventMaker = Callable[..., NewEvent]
@@ -233,16 +233,9 @@ def test_a_plugins_file_handed_over(own_path: Path, new_event: NewEventMaker) ->
         )
         connection.commit()
     store = _open(own_path)
-    store.append([new_event("assistant_stop", "new", scope=schema_scope())])
+    store.append([new_event("assistant_stop", "new", scope=Scope("r", "a"))])
     assert [event.payload["text"] for event in store.unflushed("s-1")] == ["old", "new"]
     store.close()
-
-
-def schema_scope() -> object:
-    """Return the scope of the old row above."""
-    from memsyncd.evidence.event import Scope
-
-    return Scope("r", "a")
 
 
 def test_the_log_is_cut_back(own_path: Path, new_event: NewEventMaker) -> None:
