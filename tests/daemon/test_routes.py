@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -46,6 +46,10 @@ class View:
     def discard(self, job_id: str) -> str:
         self.asked.append(("discard", job_id))
         return "done"
+
+    def search(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        self.asked.append(("search", dict(request)))
+        return {"succeeded": True, "source": "local", "memories": []}
 
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> dict[str, Any]:
         self.asked.append(("flush", session, cwd, wait_seconds))
@@ -172,44 +176,42 @@ def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View)
 
 
 @pytest.mark.parametrize(
-    ("method", "target", "body", "refused"),
+    ("line", "body", "refused"),
     [
-        ("GET", "/nothing", b"", (404, "route")),
-        ("GET", "/", b"", (404, "route")),
-        ("POST", "/jobs/a/explode", b"", (405, "GET")),
-        ("POST", "/status", b"", (405, "GET")),
-        ("GET", "/flush", b"", (405, "POST")),
-        ("DELETE", "/jobs/a", b"", (405, "GET")),
-        ("PUT", "/jobs/a/retry", b"", (405, "POST")),
-        ("GET", "/jobs?state=lost", b"", (400, "ready, claimed")),
-        ("GET", "/jobs?limit=0", b"", (400, "1 to 10000")),
-        ("GET", "/jobs?limit=many", b"", (400, "whole number")),
-        ("GET", "/jobs?limit=1.5", b"", (400, "whole number")),
-        ("GET", "/jobs?sort=up", b"", (400, "state, kind, limit")),
-        ("GET", "/status?x=1", b"", (400, "no parameter")),
-        ("GET", "/jobs?&&&", b"", (400, "name=value")),
-        ("GET", "/events?since=-1", b"", (400, "since")),
-        ("GET", "/events?wait=61", b"", (400, "0 to 60")),
-        ("GET", "/events?wait=nan", b"", (400, "wait")),
-        ("GET", "/events?since=" + "9" * 5000, b"", (400, "since")),
-        ("POST", "/flush", b"not json", (400, "JSON")),
-        ("POST", "/flush", b"\xff", (400, "JSON")),
-        ("POST", "/flush", b"[" * 100_000, (400, "JSON")),
-        ("POST", "/flush", b"[]", (400, "object")),
-        ("POST", "/flush", b'{"session": 5}', (400, "session")),
-        ("POST", "/flush", b'{"sesion": "s"}', (400, "session, cwd, wait")),
-        ("POST", "/flush", b'{"wait": "yes"}', (400, "true or false")),
-        ("POST", "/flush", b'{"wait_seconds": true}', (400, "wait_seconds")),
-        ("POST", "/flush", b'{"wait_seconds": [1]}', (400, "wait_seconds")),
-        ("POST", "/flush", b'{"wait_seconds": NaN}', (400, "wait_seconds")),
-        ("POST", "/flush", b'{"wait_seconds": 1e999}', (400, "wait_seconds")),
+        ("GET /nothing", b"", (404, "route")),
+        ("GET /", b"", (404, "route")),
+        ("POST /jobs/a/explode", b"", (405, "GET")),
+        ("POST /status", b"", (405, "GET")),
+        ("GET /flush", b"", (405, "POST")),
+        ("DELETE /jobs/a", b"", (405, "GET")),
+        ("PUT /jobs/a/retry", b"", (405, "POST")),
+        ("GET /jobs?state=lost", b"", (400, "ready, claimed")),
+        ("GET /jobs?limit=0", b"", (400, "1 to 10000")),
+        ("GET /jobs?limit=many", b"", (400, "whole number")),
+        ("GET /jobs?limit=1.5", b"", (400, "whole number")),
+        ("GET /jobs?sort=up", b"", (400, "state, kind, limit")),
+        ("GET /status?x=1", b"", (400, "no parameter")),
+        ("GET /jobs?&&&", b"", (400, "name=value")),
+        ("GET /events?since=-1", b"", (400, "since")),
+        ("GET /events?wait=61", b"", (400, "0 to 60")),
+        ("GET /events?wait=nan", b"", (400, "wait")),
+        ("GET /events?since=" + "9" * 5000, b"", (400, "since")),
+        ("POST /flush", b"not json", (400, "JSON")),
+        ("POST /flush", b"\xff", (400, "JSON")),
+        ("POST /flush", b"[" * 100_000, (400, "JSON")),
+        ("POST /flush", b"[]", (400, "object")),
+        ("POST /flush", b'{"session": 5}', (400, "session")),
+        ("POST /flush", b'{"sesion": "s"}', (400, "session, cwd, wait")),
+        ("POST /flush", b'{"wait": "yes"}', (400, "true or false")),
+        ("POST /flush", b'{"wait_seconds": true}', (400, "wait_seconds")),
+        ("POST /flush", b'{"wait_seconds": [1]}', (400, "wait_seconds")),
+        ("POST /flush", b'{"wait_seconds": NaN}', (400, "wait_seconds")),
+        ("POST /flush", b'{"wait_seconds": 1e999}', (400, "wait_seconds")),
     ],
 )
-def test_what_is_wrong_is_said(
-    handler: Routes, view: View, method: str, target: str, body: bytes, refused: tuple[int, str]
-) -> None:
+def test_what_is_wrong_is_said(handler: Routes, view: View, line: str, body: bytes, refused: tuple[int, str]) -> None:
     """A sentence that names what is allowed; nothing is asked of the daemon."""
-    status, part = refused
+    (method, target), (status, part) = line.split(" ", 1), refused
     response, said = ask(handler, method, target, body)
     assert response.status == status
     assert part in said["error"]
