@@ -1,0 +1,52 @@
+"""The shell line a harness's configuration runs for one event (CONTRACT: `hooks command`)."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from memsyncd.hooks.dropping import MAX_HARNESS, NAME_CHARACTERS
+
+DROP = Path(__file__).resolve().with_name("drop.py")
+
+
+def command_line(action: str, harness: str, *, reason: str = "", interpreter: str | None = None) -> str:
+    """Return the line, quoted for a POSIX shell: absolute interpreter, `-I -S`, absolute script, arguments.
+
+    `interpreter` is the one to use, by default the real one that runs this. Raises ValueError for a harness that
+    cannot be a spool's name, an empty action, and where no real interpreter can be found.
+    """
+    if not 0 < len(harness) <= MAX_HARNESS or harness[0] == "-" or not NAME_CHARACTERS.issuperset(harness):
+        raise ValueError(
+            f"a harness is named by up to {MAX_HARNESS} small letters, digits and hyphens, such as claude-code"
+        )
+    if not action or action.startswith("-"):
+        raise ValueError("an action is a word such as user-prompt or stop")
+    words = [real_interpreter(interpreter), "-I", "-S", str(DROP), action, "--harness", harness]
+    return shlex.join(words + (["--reason", reason] if reason else []))
+
+
+def real_interpreter(given: str | None = None) -> str:
+    """Return an absolute path to an interpreter itself: no version manager's shim, which costs 80 ms and more, and
+    no virtual environment's link, which goes when that is made anew. Raises ValueError if there is none.
+
+    A link outside a virtual environment, such as /usr/bin/python3, is kept: it outlives the version it points to.
+    """
+    base = getattr(sys, "_base_executable", "")
+    for candidate in (given,) if given else (base, sys.executable, os.path.realpath(sys.executable)):
+        if not candidate:
+            continue
+        path = os.path.abspath(candidate)
+        if (Path(path).parent.parent / "pyvenv.cfg").exists():
+            path = os.path.realpath(path)
+        if _is_program(path):
+            return path
+    raise ValueError(f"{given or sys.executable or 'python'} is no Python interpreter but a script, or is missing")
+
+
+def _is_program(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return os.access(path, os.X_OK) and file.read(2) != b"#!"
+    except OSError:
+        return False
