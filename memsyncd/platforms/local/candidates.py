@@ -12,6 +12,7 @@ from memsyncd.platforms.local.evidence_block import Command
 from memsyncd.platforms.local.judging import Place, is_question, judge, specificity
 from memsyncd.platforms.local.sentences import Sentence, sentences_of
 from memsyncd.platforms.local.terms import fold, terms_of
+from memsyncd.platforms.local.vocabulary import WEAK_STEMS
 from memsyncd.platforms.platform import Message
 
 PROJECT, PERSONAL = "project", "personal"
@@ -26,6 +27,10 @@ MAX_SENTENCES = 2_000
 """Sentences judged in one batch; a whole request of short lines has fewer."""
 
 MAX_CONTEXT_CHARS = 400
+MAX_JOINED_CHARS = 300
+TELLING_WORDS = 5
+"""A request with fewer words of its own leaves its subject to the one before."""
+
 _ANSWER_WORDS = 14
 _WH = re.compile(
     r"\b(?:which|what|where|who|whose|how|when|welche\w*|wo|wer|wie|quel\w*|ou|qui|comment|cual\w*|donde|quien|como)\b",
@@ -51,6 +56,7 @@ class _Turn:
     message: Message
     sentences: Sequence[Sentence]
     request: str
+    asked: str
     closes_turn: bool
     closes_packet: bool
     previous: Sequence[Sentence]
@@ -90,33 +96,70 @@ def memories_from(messages: Sequence[Message], metadata: Mapping[str, Any]) -> S
 def _turns(messages: Sequence[Message]) -> Sequence[_Turn]:
     last_answer = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=-1)
     turns: list[_Turn] = []
-    request = ""
+    request = asked = ""
     previous: Sequence[Sentence] = ()
     for index, message in enumerate(messages):
         sentences = sentences_of(message.content)
         if message.role == "user":
-            request = " ".join(sentence.text for sentence in sentences)[:MAX_CONTEXT_CHARS] or request
+            said = " ".join(sentence.text for sentence in sentences)
+            request = _request(said, request)
+            asked = next((each.text for each in reversed(sentences) if is_question(fold(each.text))), "")
         closes = index + 1 == len(messages) or messages[index + 1].role == "user"
-        turns.append(_Turn(message, sentences, request, closes, index == last_answer, previous))
+        turns.append(_Turn(message, sentences, request, asked, closes, index == last_answer, previous))
         previous = sentences
     return turns
 
 
+def _request(said: str, before: str) -> str:
+    """What the answer is about: the request, and the one before it where it says little itself ("yes, do that")."""
+    if len(set(terms_of(said).words)) < TELLING_WORDS:
+        said = f"{said} {before}"
+    return said.strip()[:MAX_CONTEXT_CHARS]
+
+
+def _around(turn: _Turn, sentence: Sentence) -> str:
+    """Return the sentences before and after one, which often name its subject."""
+    first = max(0, sentence.position - 1)
+    return " ".join(other.text for other in turn.sentences[first : sentence.position + 2] if other is not sentence)
+
+
 def _of_assistant(turn: _Turn) -> Sequence[Candidate]:
     place = Place(by_user=False, closes_turn=turn.closes_turn, closes_packet=turn.closes_packet)
-    found = []
+    found: list[Candidate] = []
+    last = -2
     for sentence in turn.sentences:
         verdict = judge(sentence, place)
         if verdict:
-            text = wording.standing_alone(sentence, topic=turn.request)
-            context = f"{turn.request} {sentence.heading} {sentence.lead}"
-            found.append(Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, context[:MAX_CONTEXT_CHARS]))
+            text = wording.standing_alone(sentence, question=turn.asked)
+            context = f"{sentence.heading} {sentence.lead} {_around(turn, sentence)[:MAX_CONTEXT_CHARS]} {turn.request}"
+            candidate = Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, context[: 2 * MAX_CONTEXT_CHARS])
+            if sentence.position == last + 1 and _belong_together(found[-1], sentence):
+                found[-1] = _joined(found[-1], candidate, sentence.text)
+            else:
+                found.append(candidate)
+            last = sentence.position
     return found
 
 
+def _belong_together(first: Candidate, second: Sentence) -> bool:
+    """Whether two neighbouring sentences make one memory: the second leans on the first or shares a word with it."""
+    if second.in_list or len(first.text) + len(second.text) > MAX_JOINED_CHARS:
+        return False
+    return cues.ANAPHORA.search(fold(second.text)) is not None or bool(
+        frozenset(terms_of(first.text).words) & frozenset(terms_of(second.text).words) - WEAK_STEMS
+    )
+
+
+def _joined(first: Candidate, second: Candidate, text: str) -> Candidate:
+    whole = first.text if text in first.text else f"{first.text} {text}"
+    better = max(first, second, key=lambda candidate: candidate.score)
+    return Candidate(whole, better.category, first.lane, better.score, f"{first.context} {second.context}")
+
+
 def _of_user(turn: _Turn) -> Sequence[Candidate]:
-    found = []
-    for sentence in turn.sentences:
+    found = list(_reply(turn))
+    last = -2
+    for sentence in turn.sentences[1 if found else 0 :]:
         verdict = judge(sentence, Place(by_user=True))
         if verdict:
             lane = PERSONAL if verdict.kind is Kind.PREFERENCE else PROJECT
@@ -124,7 +167,7 @@ def _of_user(turn: _Turn) -> Sequence[Candidate]:
             found.append(
                 Candidate(wording.standing_alone(sentence), CATEGORY[verdict.kind], lane, verdict.score + 0.3, context)
             )
-    return found or _reply(turn)
+    return found
 
 
 def _reply(turn: _Turn) -> Sequence[Candidate]:
@@ -132,11 +175,13 @@ def _reply(turn: _Turn) -> Sequence[Candidate]:
     if not turn.sentences or not turn.previous:
         return ()
     reply, asked = turn.sentences[0].text, turn.previous[-1].text
+    if len(reply.split()) > _ANSWER_WORDS:
+        return ()
     folded = fold(reply)
     proposal = _accepted(folded, turn.previous)
     if proposal:
         return [Candidate(wording.agreed(proposal), CATEGORY[Kind.RULE], PROJECT, 1.8, turn.request)]
-    is_answer = asked.rstrip().endswith(("?", "？")) and _WH.search(fold(asked)) and len(reply.split()) <= _ANSWER_WORDS
+    is_answer = asked.rstrip().endswith(("?", "？")) and _WH.search(fold(asked))
     if (
         is_answer
         and terms_of(reply).words

@@ -203,6 +203,7 @@ USER_CUES = (
         r"\b(?:is|are|was|will be) (?:\w+ )?(?:the|a|an|on|in|at|only|not|still|due|\d|behind|under|limited|fixed|frozen|based|read-only|owned|allowed|`)",
         r"\b(?:deadline|limit|budget|quota|maximum|minimum|at most|at least|no more than|version|port)\b",
     ),
+    _cue(Kind.FACT, 0.6, r"\d ?(?:%|€|\$|ms|s|sec\w*|min\w*|hours?|days?|weeks?|months?|years?|[kmgt]i?b|fps|px|°|tage?n?|jours?|dias?)(?!\w)", r"[$€£] ?\d"),
     _cue(
         Kind.PREFERENCE,
         2.2,
@@ -377,6 +378,7 @@ r"^`[^`]+`,? (?:(?:then|followed by|and) `[^`]+`,? )?(?:then )?[a-z]+s\b",
 
 PROGRESS = _any(
     r"^(?:ok(?:ay)?|right|good|great|sure|now|next|first|then|so|got it|understood|alright|perfect|yes|hmm|thanks)?[,.!:]? ?(?:and |then |now )?(?:let me|let'?s (?:see|look|check|start|try|take|dig|first|begin|find|run|verify)|i'?ll\b|i will\b|i'?m going to|i am going to|i'?m (?:now |just )?(?:\w+ing)\b|i need to|i (?:want|have) to|i should|we need to (?:look|check|see)|looking (?:at|into)|checking|reading|running (?:it|the|them)|searching|trying|working on|starting)\b",
+    r"^(?:ok(?:ay)?,? )?i (?:can )?(?:see|reproduced?|read|looked|checked|tried|found it|had a look)\b",
     r"^(?:give me a|one moment|hold on|hang on|wait\b|back in)", r"\bstill (?:running|working on|looking|checking|investigating)\b", r"^(?:ich (?:schaue|prufe|sehe|werde)|schauen wir|moment)\b", r"^(?:je (?:regarde|vais|verifie)|regardons|voyons)\b", r"^(?:voy a|dejame|vamos a ver|miro|reviso)\b", r"(?:見て|確認し)(?:みます|ます)",
 )  # fmt: skip
 OFFER = _any(
@@ -393,6 +395,7 @@ CHIT_CHAT = _any(
 )  # fmt: skip
 TASK = _any(
     r"^(?:ok(?:ay)?,? |and |now |then |so |also,? |next,? |please |hey,? |first,? |great,? |cool,? |alright,? )*(?:can you|could you|would you|please|add|fix|write|create|implement|refactor|look|check|update|show|explain|find|run|make|try|help|investigate|debug|rename|remove|delete|move|build|set up|open|read|review|change|continue|go (?:on|ahead)|do (?:it|that|the)|commit|push|merge|give|tell|list|draft|finish|start|have a look|take a look|i (?:want|need) (?:you )?to|we need (?:a|an|to)|i need|schau|mach|bitte|kannst du|peux-tu|ajoute|puedes|anade|arregla)\b",
+    r"(?:調べ|見|教え|直し|追加し|書い|作っ|確認し)て(?:ください|くれ|ほしい)?[。!]?$",
 )  # fmt: skip
 QUESTION = _any(
     r"[?？]\s*[\"')\]*]*$", r"^(?:what|why|how|where|when|who|which|is|are|does|do|did|can|could|should|would|will|any|was|were|has|have)\b(?!.*[.!:]$)(?! not\b)",

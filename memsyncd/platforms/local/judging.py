@@ -112,6 +112,11 @@ def _place_bonus(sentence: Sentence, place: Place, text: str) -> float:
     return bonus
 
 
+def _leans_on_nothing(sentence: Sentence, text: str) -> bool:
+    """Whether it begins with "it" or "this" after a question, or after nothing: what is meant is not said."""
+    return cues.ANAPHORA.search(text) is not None and (not sentence.before or is_question(fold(sentence.before)))
+
+
 def _plans(sentence: Sentence) -> bool:
     return any(cues.BAD_HEADING.search(fold(above)) for above in (sentence.heading, sentence.lead) if above)
 
@@ -130,6 +135,7 @@ def _doubts(sentence: Sentence, place: Place, text: str, words: int, strongest: 
         if cues.TASK.search(text):
             doubt += 0.5 if cues.PER_CASE.search(text) else 1.4
         doubt += 0.7 if cues.COMPLAINT.search(text) else 0.0
+        doubt += 0.8 if _leans_on_nothing(sentence, text) else 0.0
     if not place.by_user and cues.ECHO.search(text):
         doubt += 0.5
     if cues.TESTS_PASS.search(text):

@@ -174,5 +174,5 @@ def _unindex(connection: sqlite3.Connection, number: int) -> None:
 
 
 def _counted(connection: sqlite3.Connection, number: int) -> Sequence[tuple[str]]:
-    row = connection.execute("SELECT words, parts, grams, scope FROM memories WHERE number = ?", (number,)).fetchone()
+    row = connection.execute("SELECT words, parts, grams, context, scope FROM memories WHERE number = ?", (number,)).fetchone()
     return [(term,) for term in dict.fromkeys(" ".join(row).split())]

@@ -20,6 +20,12 @@ MIN_CONTAINED_TERMS = 3
 SUBJECT_SHARE = 0.5
 """Weighted share of the shorter one's other terms that both must have for a differing value to be a change of mind."""
 
+MIN_SUBJECT_TERMS = 2
+"""Fewer words beside the figure do not name what it measures."""
+
+_UNITS = frozenset(
+    stem(unit) for unit in "ms sec second seconds min minute minutes hour hours day days week weeks month months year years kb mb gb kib mib gib px fps percent euro euros dollar dollars cents take takes".split()
+)
 _OVERRULED_BY = frozenset({"project_knowledge", "decisions_and_constraints", "workflows"})
 """Where the newest word counts. Results and problems are history: a newer figure does not make the older one wrong."""
 
@@ -118,7 +124,9 @@ def _overrules(new: Claim, old: Claim, weight: Callable[[str], float], share: fl
     if new.replaced & old.terms and not new.replaced & old.replaced and not old.negated:
         return _contained(new.terms - new.replaced, old.terms - new.replaced, weight) >= SUBJECT_SHARE
     if _clash(new.numbers, old.numbers):
-        rest_new, rest_old = new.terms - new.numbers, old.terms - old.numbers
+        rest_new, rest_old = new.terms - new.numbers - _UNITS, old.terms - old.numbers - _UNITS
+        if min(len(rest_new), len(rest_old)) < MIN_SUBJECT_TERMS:
+            return False
         closeness = _contained(rest_new, rest_old, weight)
         needed = SUBJECT_SHARE + (0.1 if _CHANGED.search(fold(new.text).lower()) else 0.3)
         return len(rest_new & rest_old) > 0 and closeness >= needed and len(new.numbers ^ old.numbers) <= 4  # noqa: PLR2004  (one value against another, not two tables)

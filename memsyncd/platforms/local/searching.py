@@ -72,12 +72,13 @@ def _with_kin(connection: sqlite3.Connection, word: QueryWord) -> QueryWord:
         "SELECT term FROM terms WHERE term > ? AND term < ? AND length(term) <= ? LIMIT ?",
         (prefix, prefix + "\U0010ffff", len(word.term) + MAX_KIN_LONGER, MAX_KIN),
     )
-    return replace(word, kin=frozenset(term for (term,) in rows) - {word.term})
+    parts = memories.documents(connection, ranking.compound_parts(word.term))
+    return replace(word, kin=frozenset(term for (term,) in rows) - {word.term} | frozenset(parts))
 
 
 def _rows(connection: sqlite3.Connection, terms: Sequence[str], scope: str, *, pool: int, now: float) -> Sequence[Row]:
     found = connection.execute(
-        "SELECT m.number, m.words, m.parts, m.grams, m.context, m.category, m.seen, m.last_seen"
+        "SELECT m.number, m.text, m.words, m.parts, m.grams, m.context, m.category, m.seen, m.last_seen"
         " FROM (SELECT rowid AS number FROM memory_index WHERE memory_index MATCH ?"
         f" ORDER BY bm25(memory_index, {_WEIGHTS}) LIMIT ?) AS f JOIN memories AS m USING (number)",
         (f"{scope} AND {_any_of(terms, '{words parts grams context}')}", pool),
@@ -85,6 +86,7 @@ def _rows(connection: sqlite3.Connection, terms: Sequence[str], scope: str, *, p
     return [
         Row(
             number=number,
+            text=text,
             words=frozenset(own.split()) | frozenset(grams.split()),
             parts=frozenset(parts.split()),
             context=frozenset(context.split()),
@@ -92,7 +94,7 @@ def _rows(connection: sqlite3.Connection, terms: Sequence[str], scope: str, *, p
             seen=seen,
             age_days=(now - (from_rfc3339(last_seen) or now)) / _SECONDS_PER_DAY,
         )
-        for number, own, parts, grams, context, category, seen, last_seen in found
+        for number, text, own, parts, grams, context, category, seen, last_seen in found
     ]
 
 

@@ -37,6 +37,16 @@ son su sus tambien te tiene todo un una uno usted y ya yo
 STOP_WORDS = frozenset(f"{_ENGLISH} {_GERMAN} {_FRENCH} {_SPANISH}".split())
 """Function words of the four languages the extractor reads, without accents."""
 
+_WEAK = """
+use used using make made work works working run running take takes taken come comes came put change changed changes new
+thing way time times version code set setting start become became bring show look number user users happen happens
+happened add added old good bad big small part case kind lot long project system different right back first last next
+currently still already different everyone someone something everything anything find found give given handle deal does
+"""
+WEAK_STEMS = frozenset(stem(word) for word in _WEAK.split())
+"""Words that say something but little, in any project: a question's other words come before them. The store's own
+document frequency tells this too late, for a young store is small."""
+
 _GROUPS = """
 db database postgres postgresql mysql mariadb sqlite mongodb aurora datastore datenbank
 sql query queries statement statements

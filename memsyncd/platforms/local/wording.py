@@ -10,48 +10,70 @@ from memsyncd.platforms.local.terms import fold, terms_of
 MAX_MEMORY_CHARS = 400
 
 _FILLER = re.compile(
-    r"^(?:(?:so|ok|okay|right|actually|also|and|but|btw|by the way|well|yes|yeah|yep|no|sure|great|good|perfect|hmm|oh|ah|"
-    r"alright|anyway|now|then|done|thanks|fyi|fixed|note|please|one more thing|sorry)\b\s*[,.:;!–—-]+\s*|(?:and|but|so|also|oh)\s+)+(?=\S{2,})",
+    r"^(?:(?:so|ok|okay|right|actually|also|and|but|btw|by the way|well|yes|yeah|yep|no|sure|great|good|perfect|awesome|cool|nice|"
+    r"sweet|hmm|oh|ah|alright|anyway|now|then|next|first|done|set|changed|thanks(?: a lot)?|thank you|fyi|fixed|note|noted|understood|"
+    r"please|one more (?:thing|rule)|(?:ok(?:ay)? )?last thing|sorry|agreed)\b\s*[,.:;!\N{EN DASH}\N{EM DASH}-]+\s*|(?:and|but|so|also|oh|ok|okay)\s+)+(?=\S{2,})",
+    re.IGNORECASE,
+)
+_OFFERING = re.compile(
+    r"^(?:then )?(?:i'?d|i would|i|we could|we should|my (?:recommendation|suggestion|proposal)(?: is| would be)?:?) (?:suggest|recommend|propose|advise|go with|favou?r|use|pick)?(?:ing)?:? ?",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[.;:,](?=\s)|[。、；]")
-_SHORT_SUBJECT = 120
+MAX_CARRIED_CHARS = 240
+"""Of a sentence, lead or question that is carried in: the memory's own words must have room."""
+
+FEW_TERMS = 8
 
 
-def standing_alone(sentence: Sentence, *, topic: str = "") -> str:
+def standing_alone(sentence: Sentence, *, question: str = "") -> str:
     """Return the memory's text. What a sentence leans on is carried in: the sentence before it where it begins with
-    "it" or "this", the line that leads its list, a telling heading, else the `topic` (the request it answers)."""
+    "it" or "this", the line that leads its list, a telling heading, else the `question` it answers."""
     text = _FILLER.sub("", sentence.text).strip()
-    leans = cues.ANAPHORA.search(fold(text)) is not None
+    leans = _leans(text)
     if leans and _carries(sentence.before):
         text = f"{_FILLER.sub('', sentence.before)} {text}"
-        leans = cues.ANAPHORA.search(fold(text)) is not None
+        leans = _leans(text)
     lead = sentence.lead.rstrip(":").strip()
-    if sentence.in_list and lead and not cues.GENERIC_HEADING.search(fold(lead)) and len(lead) <= 2 * _SHORT_SUBJECT:
+    if sentence.in_list and lead and not cues.GENERIC_HEADING.search(fold(lead)) and len(lead) <= MAX_CARRIED_CHARS:
         text, leans = f"{lead}: {text}", False
     heading = sentence.heading
     if heading and not cues.GENERIC_HEADING.search(fold(heading)) and _adds(heading, text):
         text, leans = f"{heading}: {text}", False
-    if leans and topic:
-        text = f"{_shorten(topic, _SHORT_SUBJECT)} — {text}"
-    return _shorten(text[:1].upper() + text[1:] if text[:1].isascii() else text, MAX_MEMORY_CHARS)
+    if question and (leans or _says_little(sentence)):
+        return answered(question, text)
+    return shorten(_capital(text), MAX_MEMORY_CHARS)
+
+
+def _leans(text: str) -> bool:
+    return cues.ANAPHORA.search(fold(text)) is not None
+
+
+def _says_little(sentence: Sentence) -> bool:
+    """Whether it opens an answer with too few words to be understood without the question."""
+    return sentence.position == 0 and len(set(terms_of(sentence.text).words)) <= FEW_TERMS
 
 
 def answered(question: str, answer: str) -> str:
     """Return one memory of a question and its short answer."""
-    return _shorten(f"{_shorten(question, 240)} — {_FILLER.sub('', answer)}", MAX_MEMORY_CHARS)
+    asked = _capital(_FILLER.sub("", question))
+    return shorten(f"{shorten(asked, MAX_CARRIED_CHARS // 2)} — {_FILLER.sub('', answer)}", MAX_MEMORY_CHARS)
 
 
 def agreed(proposal: str) -> str:
     """Return one memory of a proposal the user accepted."""
-    return _shorten(f"Agreed: {proposal}", MAX_MEMORY_CHARS)
+    return shorten(f"Agreed: {_OFFERING.sub('', proposal)}", MAX_MEMORY_CHARS)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _carries(before: str) -> bool:
     folded = fold(before)
     return (
         bool(before)
-        and len(before) <= 2 * _SHORT_SUBJECT
+        and len(before) <= MAX_CARRIED_CHARS
         and not is_question(folded)
         and not cues.PROGRESS.search(folded)
     )
@@ -61,7 +83,7 @@ def _adds(heading: str, text: str) -> bool:
     return not terms_of(heading).all <= terms_of(text).all
 
 
-def _shorten(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Cut at the last end of a clause in the last two fifths, else at a word, and mark the cut."""
     if len(text) <= limit:
         return text
