@@ -18,8 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from daemon import socket_file
+from daemon import lock, socket_file
 from daemon.http_message import PROTOCOL, PROTOCOL_HEADER
+from daemon.places import Places
 
 CONNECT_SECONDS = 1.0
 """Enough for a living daemon, and nobody waits long for a hung one (never-again 70)."""
@@ -55,6 +56,15 @@ class Refused(ClientError):
         super().__init__(sentence)
         self.status = status
         self.body = body
+
+
+def socket_of(places: Places) -> Path:
+    """Return where the daemon of this data directory answers: as it says itself while it runs, for a service manager
+    may have given it another runtime directory than this command sees; else as the rules say."""
+    holder = lock.holder(places.lock_file)
+    if holder is not None and Path(holder.socket).is_absolute() and lock.is_held(places.lock_file):
+        return Path(holder.socket)
+    return places.status_socket
 
 
 class SocketClient:

@@ -71,12 +71,13 @@ def first_set(environ: Mapping[str, str], variables: tuple[str, ...]) -> str:
 
 
 def first_identity(environ: Mapping[str, str]) -> tuple[str, str]:
-    """Return the user id and the variable it is from; one that is only asterisks is none (facts 5.17, 5.18)."""
+    """Return the user id and the variable it is from; one that is only asterisks is none (facts 5.17, 5.18). Where no
+    variable has one it is left to the operating system's account."""
     for variable in USER_VARIABLES:
         value = environ.get(variable, "").strip()
         if value.strip("*"):
             return value, variable
-    return "default", "default"
+    return "", "default"
 
 
 def _read_own(environ: Mapping[str, str], found: EnvironmentValues) -> None:

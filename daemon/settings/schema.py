@@ -25,8 +25,9 @@ class Spool(Struct, frozen=True, kw_only=True):
 class Platform(Struct, frozen=True, kw_only=True):
     """Where memories live. `kind` is `mem0` when any source of a key is set up, else `local`, unless it is given.
 
-    `url` empty means the platform's own address. `max_cooldown_seconds` is the ceiling of a destination's wait after
-    errors. Of the key only its sources are settings; the key itself never is.
+    `url` empty means the platform's own address; `user_id` empty, the operating system's account.
+    `max_cooldown_seconds` is the ceiling of a destination's wait after errors. Of the key only its sources are
+    settings; the key itself never is.
     """
 
     kind: Literal["local", "mem0", "mem0-server"] = "local"

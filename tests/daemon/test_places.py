@@ -1,11 +1,14 @@
 """Where everything lies."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from daemon.configuration_error import ConfigurationError
 from daemon.places import SOCKET_BUDGET, resolve
+from memsyncd.hooks import error_log
+from memsyncd.hooks.spool import data_directory
 
 HOME = Path("/home/ada")
 NOBODY = 4_000_000_000
@@ -90,6 +93,30 @@ def test_the_session_runtime_directory_is_used_when_it_is_ours(tmp_path: Path) -
     assert resolve(environ, HOME, uid + 1, "linux").status_socket == HOME / ".local/share/memsyncd/run/status.sock"
     gone = {"XDG_RUNTIME_DIR": str(tmp_path / "gone")}
     assert resolve(gone, HOME, uid, "linux").status_socket == HOME / ".local/share/memsyncd/run/status.sock"
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {},
+        {"MEMSYNCD_HOME": "/srv/m"},
+        {"MEMSYNCD_HOME": ""},
+        {"XDG_DATA_HOME": "/x"},
+        {"XDG_DATA_HOME": "x"},
+        {"XDG_DATA_HOME": ""},
+        {"XDG_DATA_HOME": "/x", "MEMSYNCD_HOME": "/srv/m"},
+        {"XDG_STATE_HOME": "/y", "STATE_DIRECTORY": "/y/memsyncd"},
+    ],
+)
+def test_the_hooks_drop_into_the_same_data_directory(platform: str, environ: dict[str, str]) -> None:
+    """Their rule is written a second time, without imports; a difference would lose every handoff."""
+    theirs = data_directory(
+        {os.fsencode(name): os.fsencode(text) for name, text in {"HOME": str(HOME), **environ}.items()}, platform
+    )
+    ours = resolve(environ, HOME, NOBODY, platform)
+    assert Path(os.fsdecode(theirs)) == ours.data
+    assert ours.hook_error_log.name == os.fsdecode(error_log.NAME)
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])

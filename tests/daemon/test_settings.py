@@ -318,7 +318,7 @@ def test_the_platform_follows_the_key_unless_told(read: Load, tmp_path: Path) ->
     ("environ", "user", "origin"),
     [
         ({"MEM0_CODE_USER_ID": "*", "USER": "ada"}, "ada", "USER"),
-        ({"MEM0_CODE_USER_ID": " ** "}, "default", "default"),
+        ({"MEM0_CODE_USER_ID": " ** "}, "", "default"),
         ({"MEM0_USER_ID": "two", "MEM0_CODE_USER_ID": "one", "USER": "ada"}, "one", "MEM0_CODE_USER_ID"),
         ({"MEMSYNCD_PLATFORM_USER_ID": "mine", "MEM0_CODE_USER_ID": "one"}, "mine", "MEMSYNCD_PLATFORM_USER_ID"),
         ({"USERNAME": "bob"}, "bob", "USERNAME"),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from daemon.lock import DaemonLock
+from daemon.places import resolve
 from daemon.socket_client import (
     ClientError,
     NotOurs,
@@ -20,6 +22,7 @@ from daemon.socket_client import (
     Refused,
     SocketClient,
     TimedOut,
+    socket_of,
 )
 
 UID = os.geteuid()
@@ -214,3 +217,16 @@ def test_no_place_is_told_as_such(path: Path, serve: Serve) -> None:
     serve(lambda accepted: accepted.sendall(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"))
     with pytest.raises(TimedOut, match="no place"):
         SocketClient(path).get("/status")
+
+
+def test_the_running_daemon_says_where_it_answers(tmp_path: Path) -> None:
+    """Its service manager may have given it another directory; once it is gone its word counts no more."""
+    places = resolve({"MEMSYNCD_HOME": str(tmp_path)}, Path("/home/ada"), UID, "linux")
+    assert socket_of(places) == places.status_socket
+    held = DaemonLock.acquire(places.lock_file, pid=1, run_id="r", socket="/run/memsyncd/status.sock")
+    assert socket_of(places) == Path("/run/memsyncd/status.sock")
+    held.release()
+    assert socket_of(places) == places.status_socket
+    unnamed = DaemonLock.acquire(places.lock_file, pid=1, run_id="jobs retry")
+    assert socket_of(places) == places.status_socket
+    unnamed.release()
