@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from jobs import cooling, lanes, policy, rows
 from jobs.claims import Claim
-from jobs.job import JobState
+from jobs.job import Job, JobState
 from jobs.policy import Policy
 from jobs.rows import Undecodable
 from jobs.writer import Transaction
@@ -22,7 +22,7 @@ _CLAIM = """
     WHERE seq = (
         SELECT jobs.seq FROM (
             SELECT (
-                SELECT seq FROM jobs WHERE head = 1 AND destination = destinations.name
+                SELECT seq FROM jobs INDEXED BY jobs_heads WHERE head = 1 AND destination = destinations.name
                 ORDER BY cools, priority DESC, seq LIMIT 1
             ) AS first FROM destinations WHERE until IS NULL OR (until <= :now AND probe IS NULL)
         ) JOIN jobs ON jobs.seq = first ORDER BY jobs.priority DESC, jobs.seq LIMIT 1
@@ -61,7 +61,8 @@ def claim(transaction: Transaction, owner: str, lease: float, living: Collection
 def make_due_ready(transaction: Transaction, moment: Moment) -> None:
     """Make waiting jobs ready whose time has come, a bounded number of them."""
     due = transaction.rows(
-        "SELECT seq, lane FROM jobs WHERE state = 'waiting' AND not_before <= ? ORDER BY not_before LIMIT ?",
+        "SELECT seq, lane FROM jobs INDEXED BY jobs_due WHERE state = 'waiting' AND not_before <= ?"
+        " ORDER BY not_before LIMIT ?",
         (moment.now, STEP),
     )
     if due:
@@ -71,7 +72,8 @@ def make_due_ready(transaction: Transaction, moment: Moment) -> None:
 def expire(transaction: Transaction, living: Collection[str], lease: float, moment: Moment) -> int:
     """Give back claims that ran out, as crashes; return how many. Those of `living` owners are renewed instead."""
     expired = transaction.rows(
-        "SELECT * FROM jobs WHERE state = 'claimed' AND claim_expires <= ? ORDER BY claim_expires LIMIT ?",
+        "SELECT * FROM jobs INDEXED BY jobs_claims WHERE state = 'claimed' AND claim_expires <= ?"
+        " ORDER BY claim_expires LIMIT ?",
         (moment.now, STEP),
     )
     lost = 0
@@ -90,7 +92,8 @@ def renew(transaction: Transaction, owners: Collection[str], lease: float, now: 
     """Extend the claims of `owners` to a lease from now; return how many still held."""
     return sum(
         transaction.change(
-            "UPDATE jobs SET claim_expires = ? WHERE state = 'claimed' AND claim_owner = ?", (now + lease, owner)
+            "UPDATE jobs INDEXED BY jobs_claims SET claim_expires = ? WHERE state = 'claimed' AND claim_owner = ?",
+            (now + lease, owner),
         )
         for owner in owners
     )
@@ -128,7 +131,7 @@ def unclaim(transaction: Transaction, taken: Claim, moment: Moment) -> bool:
 
 
 def bury(transaction: Transaction, row: sqlite3.Row, why: str, moment: Moment, crashes: int | None = None) -> None:
-    """Turn a claimed job into a dead letter."""
+    """Turn a claimed job into a dead letter without an outcome of its own; it is told of after the commit."""
     transaction.change(
         "UPDATE jobs SET state = 'dead', claim_owner = NULL, claim_expires = NULL, claim_epoch = NULL, crashes = ?,"
         " reason = ?, errors = ?, updated_at = ? WHERE seq = ?",
@@ -143,6 +146,15 @@ def bury(transaction: Transaction, row: sqlite3.Row, why: str, moment: Moment, c
     cooling.end_probe(transaction, row["destination"], row["id"])
     lanes.reseat(transaction, [row["lane"]])
     transaction.counted["jobs_dead"] += 1
+    shown = show(transaction, row["id"])
+    assert shown is not None  # changed two lines above
+    transaction.buried.append(shown)
+
+
+def show(transaction: Transaction, job_id: str) -> Job | None:
+    """Return one job as it stands."""
+    row = transaction.row(f"{rows.SHOWN} WHERE id = ?", (job_id,))
+    return None if row is None else rows.job(row)
 
 
 def _crash(transaction: Transaction, row: sqlite3.Row, moment: Moment) -> None:

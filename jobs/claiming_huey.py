@@ -14,7 +14,7 @@ from huey.serializer import Serializer
 from jobs.claims import Claim, ClaimQueue, Handler, JobContext
 from jobs.errors import QueueUnavailable
 from jobs.job import Job, NewJob
-from jobs.outcomes import Ended, Outcome, Retry
+from jobs.outcomes import Ended, GiveUp, Outcome, Retry
 from jobs.policy import bounded
 from jobs.running import Running
 from memsyncd.counters import Counters
@@ -26,7 +26,10 @@ OnStart = Callable[[Job], None]
 """Told of a job as claimed, before its run."""
 
 OnFinish = Callable[[Job, Outcome, float], None]
-"""Told of a job as it stands after its run was committed, of the run's outcome, and of the run's seconds."""
+"""Told of a job as it stands after its run was committed, of the run's outcome, and of the run's seconds.
+
+Also of a job that died without a run's outcome (crashed its workers, cannot be decoded, of no known kind): GiveUp, 0.0.
+"""
 
 _logger = logging.getLogger(__name__)
 
@@ -78,6 +81,7 @@ class ClaimingHuey(Huey):
         self._counters = counters
         self._on_start = on_start
         self._on_finish = on_finish
+        queue.on_buried = self._buried
         self._next = threading.local()  # the claim that came with this thread's last finish
         self.stopping = threading.Event()
         """Set once: no more claims."""
@@ -198,6 +202,9 @@ class ClaimingHuey(Huey):
         claim: Claim | None = getattr(self._next, "claim", None)
         self._next.claim = None
         return claim
+
+    def _buried(self, job: Job) -> None:
+        self._observe(self._on_finish, job, GiveUp(job.reason), 0.0)
 
     def _note(self, error: QueueUnavailable) -> None:
         self.fault = str(error)

@@ -56,6 +56,9 @@ class ClaimQueue(JobQueue, Protocol):
     nothing happened.
     """
 
+    on_buried: Callable[[Job], None] | None
+    """Told, after the commit, of a job that died without a run's outcome: of crashes, undecodable, of no known kind."""
+
     @property
     def storage(self) -> Any:
         """What huey holds as its storage: the connection, and `blocking` true, since claiming waits by itself."""

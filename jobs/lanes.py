@@ -6,14 +6,14 @@ from jobs.writer import Transaction
 
 _CLAIMED = "SELECT 1 FROM jobs WHERE lane = ? AND lane <> '' AND state = 'claimed'"
 
-_HEADS = "SELECT seq FROM jobs WHERE lane = ? AND lane <> '' AND head = 1"
+_HEADS = "SELECT seq FROM jobs INDEXED BY jobs_lane_heads WHERE lane = ? AND lane <> '' AND head = 1"
 
 # A lane has one head for each destination: a flush held by a cooling platform must not stand before the same
 # session's local work. Destinations are few.
 _FIRSTS = """
     SELECT seq FROM (
         SELECT (
-            SELECT seq FROM jobs
+            SELECT seq FROM jobs INDEXED BY jobs_lane_ready
             WHERE lane = ? AND lane <> '' AND state = 'ready' AND destination = destinations.name
             ORDER BY priority DESC, seq LIMIT 1
         ) AS seq FROM destinations

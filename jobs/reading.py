@@ -19,14 +19,17 @@ _PLACES = """
 
 _OLDEST_READY = """
     SELECT MIN(since) AS since FROM (
-        SELECT (SELECT MIN(ready_since) FROM jobs WHERE state = 'ready' AND destination = destinations.name) AS since
+        SELECT (
+            SELECT MIN(ready_since) FROM jobs INDEXED BY jobs_ready_since
+            WHERE state = 'ready' AND destination = destinations.name
+        ) AS since
         FROM destinations WHERE until IS NULL
     )
 """
 
 _NEXT_DUE = """
     SELECT MIN(due) AS due FROM (
-        SELECT MIN(not_before) AS due FROM jobs WHERE state = 'waiting'
+        SELECT MIN(not_before) AS due FROM jobs INDEXED BY jobs_due WHERE state = 'waiting'
         UNION ALL SELECT MIN(until) FROM destinations WHERE until > ?
     )
 """
@@ -51,12 +54,13 @@ class Reader:
         for place in self._rows(_PLACES):
             if state is not None and place["shown"] != state:
                 continue
-            if lane:
-                where, values = "jobs.lane = ? AND jobs.lane <> '' AND jobs.state = ?", [lane, place["state"]]
-            else:
-                where, values = "jobs.state = ?", [place["state"]]
-            where += " AND jobs.destination = ?" + (" AND jobs.kind = ?" if kind else "")
-            values += [place["destination"], *([kind] if kind else [])]
+            where, values = "jobs.state = ? AND jobs.destination = ?", [place["state"], place["destination"]]
+            if lane:  # the pluses keep SQLite to the lane's index
+                where = "jobs.lane = ? AND jobs.lane <> '' AND +jobs.state = ? AND +jobs.destination = ?"
+                values.insert(0, lane)
+            if kind:
+                where += " AND jobs.kind = ?"
+                values.append(kind)
             found += self._rows(
                 f"{rows.SHOWN} WHERE {where} ORDER BY jobs.updated_at DESC, seq DESC LIMIT ?", (*values, limit)
             )

@@ -46,6 +46,8 @@ _DDL = (
         ready_since REAL
     )
     """,
+    # The statements that run for each job name their index: without statistics SQLite takes jobs_changed for anything
+    # that names a state, and then walks through a backlog.
     "CREATE INDEX jobs_heads ON jobs (destination, cools, priority DESC, seq) WHERE head = 1",
     "CREATE INDEX jobs_lane_heads ON jobs (lane) WHERE head = 1 AND lane <> ''",
     "CREATE INDEX jobs_lane_ready ON jobs (lane, destination, priority DESC, seq) WHERE state = 'ready' AND lane <> ''",

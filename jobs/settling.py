@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from jobs import cooling, lanes, policy, rows
-from jobs.claiming import Moment, bury, held
+from jobs.claiming import Moment, bury, held, show
 from jobs.claims import Claim
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome
@@ -124,8 +124,8 @@ def _settle(
     )
     if not_before is not None:
         transaction.put_off(not_before)
-    if state in {JobState.DONE, JobState.DEAD}:
-        transaction.counted[f"jobs_{state.value}"] += 1
+    if state is JobState.DEAD:
+        transaction.counted["jobs_dead"] += 1
 
 
 def wake(
@@ -214,9 +214,3 @@ def shift_clock(transaction: Transaction, seconds: float, now: float) -> None:
     ):
         transaction.change(statement, (seconds,))
     transaction.put_off(now)  # the timer computes its wait anew
-
-
-def show(transaction: Transaction, job_id: str) -> Job | None:
-    """Return one job as it stands."""
-    row = transaction.row(f"{rows.SHOWN} WHERE id = ?", (job_id,))
-    return None if row is None else rows.job(row)

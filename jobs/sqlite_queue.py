@@ -34,7 +34,7 @@ class SqliteQueue:
     """One queue file, opened once per process. Every method is safe from any thread.
 
     Every method may raise QueueUnavailable (disk full, locked for ten seconds, closed): then nothing happened.
-    Counters: `jobs_enqueued`, `jobs_done`, `jobs_dead`, `jobs_cancelled`, `jobs_pruned`, `jobs_undecodable`,
+    Counters: `jobs_enqueued`, `jobs_dead`, `jobs_cancelled`, `jobs_pruned`, `jobs_undecodable`,
     `claims_lost`, `claims_expired`, `claims_voided`, `destinations_cooled`.
     """
 
@@ -50,6 +50,7 @@ class SqliteQueue:
     ) -> None:
         """Open or create `path`. Raises NewerSchema (the file stays as it is) and QueueUnavailable."""
         self.lease = lease
+        self.on_buried: Callable[[Job], None] | None = None
         self.bell = Doorbell(clock.monotonic)
         self.storage = ClaimStorage(path)
         self._clock = clock
@@ -252,6 +253,9 @@ class SqliteQueue:
             for name, amount in transaction.counted.items():
                 self._counters.add(name, amount)
         self.bell.ring(sum(transaction.claimable for transaction in transactions))
+        if self.on_buried is not None:
+            for job in [job for each in transactions for job in each.buried]:
+                self.on_buried(job)
         due = min((each.due for each in transactions if each.due is not None), default=None)
         if due is not None:
             self.bell.due_in(due - self._clock.wall())

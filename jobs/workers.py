@@ -49,7 +49,8 @@ class ClaimingConsumer(Consumer):
 class Workers:
     """`count` worker threads and one that renews their claims; started once, stopped once.
 
-    `on_start` and `on_finish` are called on the worker's thread; what they raise is counted and harms nothing.
+    `on_start` and `on_finish` are called on the thread that runs or finds the job; what they raise is counted and
+    harms nothing.
     Counters: `jobs_unknown_kind`, `observer_failures`, `queue_unavailable`.
     """
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from jobs.errors import QueueUnavailable, is_store_error, unavailable
+from jobs.job import Job
 
 Result = TypeVar("Result")
 
@@ -28,6 +29,8 @@ class Transaction:
         """Counters to raise after the commit."""
         self.claimable = 0
         """How many jobs became claimable, less those claimed: how many workers to wake."""
+        self.buried: list[Job] = []
+        """Jobs that died without a run's outcome."""
         self.due: float | None = None
         """The earliest Unix time for which something was put off."""
 
@@ -116,7 +119,7 @@ class Writer:
     def alone(self, statement: str) -> None:
         """Run a statement that may not be inside a transaction (a checkpoint, a vacuum)."""
         with self._turn:
-            self._guarded(lambda: self._connection.execute(statement).fetchall())
+            self._guarded(lambda: self._connection.executescript(statement))
 
     def _commit_batch(self) -> None:
         batch = [self._queued.popleft() for _ in range(min(len(self._queued), MAX_BATCH))]
