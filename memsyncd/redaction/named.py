@@ -13,13 +13,13 @@ from memsyncd.redaction.literals import is_code_or_prose, is_reference
 from memsyncd.redaction.names import Kind, kind_of
 from memsyncd.redaction.replacement import REPLACEMENT
 
-NEEDLES = ("pass", "pwd", "secret", "token", "credential", "auth", "cookie", "key", "signature")
+_TRIGGER = re.compile("pass|pwd|secret|token|cred|auth|cookie|key")
+"""Part of every telling name; plain, for it runs over all text."""
 
-_TRIGGER = re.compile(
-    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credential|auth|cookie|amz-signature|goog-signature"
-    r"|(?:api|access|account|client|deploy|encryption|license|master|private|service|session|shared|signing|storage"
-    r"|subscription|webhook|write)[ _.-]?key|keypass|sshpass)[a-z0-9_-]{0,48}"
-)
+_NAME_REST = re.compile(r"[A-Za-z0-9_-]{0,48}")
+_FOLLOWS = frozenset(" \t\r\n:=\"'`\\]?!>%,")
+"""What can stand between a name and its value."""
+
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _MAX_NAME = 64
 
@@ -84,17 +84,19 @@ class _Secret:
 def redact_named(text: str, lowered: str) -> str:
     """Return `text` without the values that follow telling names; `lowered` is as long as `text`, in lower case."""
     pieces: list[str] = []
-    done = 0
+    done = read = 0
     for trigger in _TRIGGER.finditer(lowered):
-        if trigger.start() < done:
+        if trigger.start() < read:
             continue
-        name = _name_at(text, trigger.start(), trigger.end())
-        if name is None:
+        rest = _NAME_REST.match(text, trigger.end())
+        read = rest.end() if rest else trigger.end()
+        name = _name_at(text, trigger.start(), read) if text[read : read + 1] in _FOLLOWS else None
+        if name is None or name.start < done:
             continue
         for secret in _secrets_after(text, name):
             if secret.start >= done:
                 pieces += (text[done : secret.start], secret.replacement)
-                done = secret.end
+                done = read = secret.end
     if not pieces:
         return text
     pieces.append(text[done:])
@@ -106,6 +108,11 @@ def _name_at(text: str, start: int, end: int) -> _Name | None:
     while start > least and text[start - 1] in _NAME_CHARACTERS:
         start -= 1
     before = text[start - 1] if start else ""
+    if before in {" ", "."} and text[start : start + 3].lower() == "key":  # "API key", two words
+        start -= 1
+        while start > least and text[start - 1].isalpha():
+            start -= 1
+        before = text[start - 1] if start else ""
     for mark, pattern in (("\\", _ESCAPED), ("\\", _CODED), ("%", _PERCENT), ("[;", _COLOUR)):
         if before and before in mark and (escape := pattern.match(text, start, end)):
             start = escape.end()

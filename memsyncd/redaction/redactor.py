@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
-from memsyncd.redaction.named import NEEDLES, redact_named
+from memsyncd.redaction.contexts import redact_contexts
+from memsyncd.redaction.named import redact_named
 from memsyncd.redaction.names import kind_of
 from memsyncd.redaction.pem import redact_blocks
 from memsyncd.redaction.replacement import REPLACEMENT
-from memsyncd.redaction.shapes import redact_shapes
+from memsyncd.redaction.vendors import redact_vendors
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -27,15 +28,14 @@ def redact(text: str) -> str:
 
 
 def _pass(text: str) -> str:
-    lowered = _lower(text)
-    if "-----begin " in lowered:
+    if "-----BEGIN " in text:
         text = redact_blocks(text)
-    text = redact_shapes(text, lowered)
     lowered = _lower(text)
-    for needle in NEEDLES:
-        if needle in lowered:
-            return redact_named(text, lowered)
-    return text
+    # A mark put in on the way only takes secrets out, so the same lowered text still tells what may be there.
+    changed = redact_contexts(redact_vendors(text), lowered)
+    if changed is not text:
+        lowered = _lower(changed)
+    return redact_named(changed, lowered)
 
 
 def _lower(text: str) -> str:

@@ -1,0 +1,97 @@
+"""Secrets told by what stands around them: addresses, signed links, web tokens, commands, SQL."""
+
+import re
+
+from memsyncd.redaction.shape import Shape
+
+_JWT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m))"
+_CURL = r"\bcurl\b[^\n|;]{0,400}?[ \t](?:-u|--user)[ \t=]?[ \t]{0,4}\\{0,8}[\"']?[^\s:\"'\\]{0,80}:"
+
+_ADDRESSES = (
+    Shape(
+        ("hooks.slack.com/",), re.compile(r"(?i:hooks\.slack\.com)/(?:services|workflows|triggers)/(?P<secret>[\w/-]+)")
+    ),
+    Shape(("/api/webhooks/",), re.compile(r"/api/webhooks/[0-9]{1,24}/(?P<secret>[\w-]+)")),
+    Shape(("webhook.office.com/",), re.compile(r"(?i:webhook\.office\.com)/webhookb2/(?P<secret>[\w@/-]+)")),
+    # scheme://user:password@host, any scheme; a port followed by a path is no password. The user stays.
+    Shape(
+        ("://",),
+        re.compile(
+            r"://[^\s:/?#@\"'`<>\\]{0,128}:(?![0-9]{1,5}(?:[/?#\s\"'),\\]|\Z))(?!\$\{?\w{1,64}\}?@|\{\w{1,64}\}@)"
+            r"(?P<secret>[^\s\"'`<>]{1,256}?)@(?=[\w.\[%$\{-])(?![^\s/?#\"'`<>@\\]{0,256}@)"
+        ),
+    ),
+    # A lone user part that looks like a token.
+    Shape(("://",), re.compile(r"(?i:https?)://(?P<secret>(?=[^\s/@]{0,80}[0-9])[\w.~%-]{20,256})@")),
+)
+
+_COMMANDS = (
+    # Commands: the letter -p is a password only for programs known to mean that.
+    Shape(
+        ("sshpass",),
+        re.compile(r"\bsshpass[ \t]{1,4}-p[ \t]{0,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"),
+    ),
+    Shape(
+        ("mysql", "mariadb"),
+        re.compile(
+            r"\b(?:mysql|mariadb)[a-z_-]{0,12}[ \t][^\n|;&]{0,300}?(?<=[ \t])-p(?P<secret>[^\s\"'$\\][^\s\"'\\]*)"
+        ),
+    ),
+    Shape(
+        ("login",),
+        re.compile(
+            r"\blogin[ \t][^\n|;&]{0,300}?(?<=[ \t])-p[ \t=]{1,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
+        ),
+    ),
+    Shape(
+        ("redis-cli",),
+        re.compile(r"\bredis-cli[ \t][^\n|;&]{0,300}?(?<=[ \t])-a[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"),
+    ),
+    Shape(("curl",), re.compile(_CURL + r"(?P<secret>[^\s\"'$\\][^\s\"'\\]*)")),
+)
+
+_PLACES = (
+    # user:password@tcp(host), as Go's MySQL driver writes it.
+    Shape(("@tcp(", "@unix("), re.compile(r"[\w.-]{1,64}:(?P<secret>[^\s\"'`@:/]{1,128})@(?:tcp|unix)\(")),
+)
+
+_SIGNATURES = (
+    # A signed address's signature.
+    Shape(
+        ("sig",),
+        re.compile(r"(?i)[?&;](?:amp;)?(?:x-(?:amz|goog)-)?sig(?:nature)?=(?P<secret>[\w%+/=~-]{8,})"),
+    ),
+)
+
+_OTHERS = (
+    Shape(("eyj",), re.compile(_JWT + r"eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{2,}){1,4}\.?")),
+    Shape(("bearer ",), re.compile(r"(?i)\bbearer +(?P<secret>(?=[^\s]{0,64}[0-9])[\w.~+/=-]{12,})")),
+    # .netrc
+    Shape(("login ",), re.compile(r"\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(?P<secret>\S+)")),
+    # SQL
+    Shape(
+        ("identified",),
+        re.compile(
+            r"(?i)\bidentified\s{1,8}(?:with\s{1,8}\S{1,64}\s{1,8})?by\s{1,8}\\{0,8}[\"'](?P<secret>[^\"'\\\n]{1,200})"
+        ),
+    ),
+)
+
+_GATES = (
+    ("://", tuple((needle, shape) for shape in _ADDRESSES for needle in shape.needles)),
+    (" -", tuple((needle, shape) for shape in _COMMANDS for needle in shape.needles)),
+    ("@", tuple((needle, shape) for shape in _PLACES for needle in shape.needles)),
+    ("=", tuple((needle, shape) for shape in _SIGNATURES for needle in shape.needles)),
+    ("", tuple((needle, shape) for shape in _OTHERS for needle in shape.needles)),
+)
+"""Needles and their shapes by what all of a group have in common, so that most texts are asked for few."""
+
+
+def redact_contexts(text: str, lowered: str) -> str:
+    """Return `text` without the secrets whose surroundings betray them; `lowered` is `text` in lower case."""
+    for gate, group in _GATES:
+        if gate in lowered:
+            for needle, shape in group:
+                if needle in lowered:
+                    text = shape.redact(text)
+    return text

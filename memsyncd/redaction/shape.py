@@ -1,0 +1,31 @@
+"""One shape of secret: what betrays that it may be there, and the pattern that finds it.
+
+Looking for needles costs next to nothing; the pattern runs only when one is there. Every repetition in a pattern is
+bounded, or uses the characters that its left boundary forbids, so that no text makes it try a run twice.
+"""
+
+import re
+from dataclasses import dataclass
+
+from memsyncd.redaction.replacement import REPLACEMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Any of `needles` makes `pattern` worth running; its group `secret`, or all it matches, is replaced."""
+
+    needles: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def redact(self, text: str) -> str:
+        """Return `text` with this shape's secrets replaced."""
+        return self.pattern.sub(_replace, text)
+
+
+def _replace(match: re.Match[str]) -> str:
+    if "secret" not in match.re.groupindex:
+        return REPLACEMENT
+    offset = match.start()
+    start, end = match.span("secret")
+    whole = match.group()
+    return whole[: start - offset] + REPLACEMENT + whole[end - offset :]
