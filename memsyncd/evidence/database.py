@@ -1,6 +1,7 @@
 """One connection under a lock, in short transactions, with SQLite's errors mapped once."""
 
 import contextlib
+import errno
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,10 @@ from pathlib import Path
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence import errors, opening, schema
+
+_NO_FILE = (-1, -1)
+_GONE = (0, 0)
+"""Device and inode numbers that no file has: of no file served yet, and of a name without a file."""
 
 
 class Database:
@@ -26,6 +31,8 @@ class Database:
         self.problem = ""
         self._lock = threading.RLock()
         self._schema_version = -1
+        self._identity = _NO_FILE
+        self._is_closed = False
         self._connection = self._open()
 
     @contextlib.contextmanager
@@ -39,6 +46,8 @@ class Database:
                 raise
             except sqlite3.Error as error:
                 raise self._failed(error) from error
+            except OSError as error:
+                raise errors.StoreUnavailable(f"{self.path.name} cannot be used: {error.strerror}") from error
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -61,6 +70,8 @@ class Database:
                 raise
             except sqlite3.Error as error:
                 raise self._failed(error) from error
+            except OSError as error:
+                raise errors.StoreUnavailable(f"{self.path.name} cannot be used: {error.strerror}") from error
 
     def checkpoint(self) -> None:
         """Move the log into the file and cut it back. Waits for nobody; a plugin's log is left its length."""
@@ -86,6 +97,7 @@ class Database:
     def close(self) -> None:
         """Release the file; a later call raises StoreUnavailable."""
         with self._lock:
+            self._is_closed = True
             self._connection.close()
 
     def _open(self) -> sqlite3.Connection:
@@ -104,13 +116,14 @@ class Database:
         if self.own:
             opening.make_private(self.path)
         elif not self.path.exists():
-            raise FileNotFoundError(f"no evidence store at {self.path}")
+            raise FileNotFoundError(errno.ENOENT, "no evidence store", str(self.path))
         self.own = opening.is_ours(self.path, own=self.own)
         connection = opening.connect(self.path, own=self.own)
         try:
             if self.own and connection.execute("PRAGMA user_version").fetchone()[0] < schema.VERSION:
                 schema.create(connection)
             self._inspect(connection)
+            self._identity = self._identity_now()
         except BaseException:
             connection.close()
             raise
@@ -127,11 +140,32 @@ class Database:
             self.problem = ""
 
     def _look(self) -> None:
-        """Notice that a plugin's program has added tables or columns since, before relying on the old shape."""
-        if self.own:
-            return
-        if self._connection.execute("PRAGMA schema_version").fetchone()[0] != self._schema_version:
+        """Notice what other programs did since: put another file in this one's place, or changed its tables.
+
+        A plugin sets its damaged file aside and begins anew (facts 16.5), and people delete and restore files. What
+        is written to a file that has lost its name would be lost without a word.
+        """
+        if self._is_closed:
+            raise errors.StoreUnavailable(f"{self.path.name} has been closed")
+        if self._identity_now() != self._identity:
+            self._identity = _NO_FILE
+            self._connection.close()  # SQLite leaves the log that now lies under the old name alone
+            self._connection = self._open()
+            self.counters.add("evidence_stores_replaced")
+            if self.own:
+                self.problem = f"{self.path.name} was removed or replaced while it was served; the one there is used"
+        elif not self.own and self._schema_version_now() != self._schema_version:
             self._inspect(self._connection)
+
+    def _identity_now(self) -> tuple[int, int]:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return _GONE
+        return found.st_dev, found.st_ino
+
+    def _schema_version_now(self) -> int:
+        return int(self._connection.execute("PRAGMA schema_version").fetchone()[0])
 
     def _failed(self, error: sqlite3.Error) -> errors.EvidenceError:
         if self.own and errors.is_corruption(error):

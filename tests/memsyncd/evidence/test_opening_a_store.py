@@ -298,3 +298,48 @@ def test_many_threads(store: EvidenceStore, new_event: NewEventMaker) -> None:
         thread.join()
     assert failures == []
     assert store.counts()["events"] == 800
+
+
+@pytest.mark.parametrize("deed", ["removed", "renamed", "replaced"])
+def test_a_file_that_lost_its_name(
+    own_path: Path, new_event: NewEventMaker, counters: Counters, tmp_path: Path, deed: str
+) -> None:
+    """Evidence never goes into a file that was removed or replaced while it was served: it would be lost."""
+    store = _open(own_path, counters)
+    store.append([new_event("user_prompt", "old")])
+    names = [own_path, Path(f"{own_path}-wal"), Path(f"{own_path}-shm")]
+    for name in names:
+        if deed == "removed":
+            name.unlink()
+        else:
+            name.rename(f"{name}.old")
+    if deed == "replaced":
+        other = _open(own_path)
+        other.append([new_event("user_prompt", "there")])
+    store.append([new_event("user_prompt", "new")])
+    assert "removed or replaced" in store.problem
+    assert counters.snapshot() == {"evidence_stores_replaced": 1}
+    store.close()
+    if deed == "replaced":
+        assert len(other.unflushed("s-1")) == 2
+        other.close()
+    again = _open(own_path)
+    expected = ["there", "new"] if deed == "replaced" else ["new"]
+    assert [event.payload["text"] for event in again.unflushed("s-1")] == expected
+    again.close()
+
+
+def test_a_directory_that_goes_and_comes(tmp_path: Path, new_event: NewEventMaker) -> None:
+    """While the directory is away each call is an error; once it is back the store works by itself."""
+    place = tmp_path / "spool"
+    place.mkdir()
+    store = _open(place / "evidence.sqlite3")
+    store.append([new_event("user_prompt", "q")])
+    place.rename(tmp_path / "away")
+    for _ in range(2):
+        with pytest.raises(errors.StoreUnavailable):
+            store.append([new_event("assistant_stop", "a")])
+    (tmp_path / "away").rename(place)
+    assert store.append([new_event("assistant_stop", "a")]).inserted == 1
+    assert len(store.unflushed("s-1")) == 2
+    store.close()

@@ -397,3 +397,18 @@ def test_the_journal_mode_is_the_plugins(plugin: Plugin, serve: Serve) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
         assert connection.execute("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'memsyncd%'").fetchone() == (0,)
     store.close()
+
+
+def test_the_plugin_begins_a_new_file(plugin: Plugin, serve: Serve) -> None:
+    """When the plugin sets its file aside and begins a new one, that one is served (facts 16.5)."""
+    store = serve(*TODAY)
+    plugin.event("user_prompt", "old")
+    assert len(store.unflushed("s-1")) == 1
+    for name in (plugin.path, *plugin.path.parent.glob("evidence.sqlite3-*")):
+        name.rename(f"{name}.corrupt-1")
+    with pytest.raises(errors.StoreUnavailable):
+        store.unflushed("s-1")
+    plugin.run(*TODAY)
+    plugin.event("user_prompt", "new")
+    assert [event.payload["text"] for event in store.unflushed("s-1")] == ["new"]
+    assert store.prepare("s-1", "idle", list) is not None
