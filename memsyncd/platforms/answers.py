@@ -125,7 +125,7 @@ def _extraction(event: Mapping[str, Any], event_id: str, redact: Callable[[str],
         event_id=event_id,
         state=state,
         memories=len(_objects(results)) if isinstance(results, list) else 0,
-        error=refusals.cut(redact(words)),
+        error=refusals.cut(redact(words)) if words else "",  # most have none, and redaction is not free
         created_at=_text(event.get("created_at")),
         metadata=metadata_of(event),
     )

@@ -7,17 +7,18 @@ become ours.
 import contextlib
 import re
 import threading
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpcore
 import httpx
 
 from memsyncd.clock import Clock
-from memsyncd.platforms import http_errors, transport
-from memsyncd.platforms.network import CallEndedError, Network
-from memsyncd.platforms.platform import Cancelled, NoAnswer, NotUnderstood, Unreachable
+from memsyncd.platforms import http_answer, http_errors, transport
+from memsyncd.platforms.addresses import Resolve, system_resolver
+from memsyncd.platforms.network import Call, CallEndedError, Network
+from memsyncd.platforms.platform import Cancelled, Unreachable
 from memsyncd.version import __version__
 
 PARALLEL_CALLS = transport.POOL_SIZE - 2
@@ -26,25 +27,14 @@ PARALLEL_CALLS = transport.POOL_SIZE - 2
 CONNECT_SECONDS = 5.0
 """For a connection, and for a place among the parallel calls; never more than the call's own time."""
 
-MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""More is not read: a listing page of 100 whole batches stays below."""
-
 POOL_TIMEOUTS = 2
 """So many waits in the pool without an answer between them, and the client is built anew (never-again 153)."""
+
 
 OpenTransport = Callable[[Network], httpx.BaseTransport]
 
 
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"memsyncd/{__version__}"}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole answer; `body` is decoded from gzip or deflate but otherwise as it came."""
-
-    status: int
-    headers: httpx.Headers
-    body: bytes = b""
 
 
 @dataclass(eq=False, slots=True)
@@ -64,11 +54,17 @@ class HttpClient:
     """
 
     def __init__(
-        self, url: str, open_transport: OpenTransport, clock: Clock, *, parallel: int = PARALLEL_CALLS
+        self,
+        url: str,
+        open_transport: OpenTransport,
+        clock: Clock,
+        *,
+        parallel: int = PARALLEL_CALLS,
+        resolve: Resolve = system_resolver,
     ) -> None:
         self.base = base_url(url)
         self._open_transport = open_transport
-        self._network = Network(clock.monotonic)
+        self._network = Network(clock.monotonic, resolve)
         self._free = threading.Condition()
         self._places = parallel
         self._places_taken = 0
@@ -85,7 +81,7 @@ class HttpClient:
         seconds: float,
         body: bytes | None = None,
         safe: bool = True,
-    ) -> Answer:
+    ) -> http_answer.Answer:
         """Send a request to `path` (percent-encoded, with its query) below the base URL and return the answer.
 
         The call takes at most `seconds`, to the last byte. A `safe` call changes nothing on the platform, so it is
@@ -103,12 +99,7 @@ class HttpClient:
                     content=body,
                     extensions={"timeout": timeout.as_dict()},
                 )
-                try:
-                    answer = _send(client.http, request)
-                except http_errors.LOST_CONNECTION:
-                    if not safe or call.connected or not call.sent:
-                        raise
-                    answer = _send(client.http, request)
+                answer = _answer(client.http, request, call, safe=safe)
             except http_errors.LOWER_ERRORS as failure:
                 self._count(failure)
                 error = _cancelled() if self._cancelled else http_errors.platform_error(failure, self.base.host)
@@ -173,7 +164,10 @@ class HttpClient:
                 opened = self._open_transport(self._network)
             except (httpcore.ConnectError, httpcore.ProxyError) as failure:
                 raise http_errors.platform_error(failure, self.base.host) from None
-            self._client = _Client(httpx.Client(transport=opened, trust_env=False, follow_redirects=False))
+            no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+            self._client = _Client(
+                httpx.Client(transport=opened, cookies=no_cookies, trust_env=False, follow_redirects=False)
+            )
         self._client.calls += 1
         return self._client
 
@@ -192,10 +186,20 @@ class HttpClient:
                 self._retire()
 
 
-def _send(http: httpx.Client, request: httpx.Request) -> Answer:
+def _answer(http: httpx.Client, request: httpx.Request, call: Call, *, safe: bool) -> http_answer.Answer:
+    """Send until there is an answer; each time that a kept connection turns out to be dead, there is one less."""
+    while True:
+        try:
+            return _send(http, request)
+        except http_errors.LOST_CONNECTION:
+            if not safe or call.connected or not call.sent:
+                raise
+
+
+def _send(http: httpx.Client, request: httpx.Request) -> http_answer.Answer:
     response = http.send(request, stream=True)
     try:
-        return Answer(response.status_code, response.headers, _read(response))
+        return http_answer.Answer(response.status_code, response.headers, http_answer.read(response))
     finally:
         response.close()
 
@@ -213,30 +217,3 @@ def base_url(url: str) -> httpx.URL:
     if parsed.scheme not in ("http", "https") or not re.fullmatch(rb"[0-9A-Za-z._:-]+", parsed.raw_host):
         raise ValueError(f"not an http or https URL: {url!r}")
     return httpx.URL(scheme=parsed.scheme, host=parsed.host, port=parsed.port, path=parsed.path)
-
-
-def _read(response: httpx.Response) -> bytes:
-    """Return the body, unpacked, reading no more than MAX_ANSWER_BYTES of it."""
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding in ("identity", ""):
-        unpack = None
-    elif encoding in ("gzip", "x-gzip", "deflate"):
-        unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: gzip or zlib, whichever it is
-    else:
-        raise NotUnderstood("the answer is packed in a way nobody asked for", status=response.status_code)
-    parts: list[bytes] = []
-    size = 0
-    try:
-        for raw in response.iter_raw():
-            part = raw if unpack is None else unpack.decompress(raw, MAX_ANSWER_BYTES + 1 - size)
-            size += len(part)
-            if size > MAX_ANSWER_BYTES:
-                raise NotUnderstood(
-                    f"the answer is longer than {MAX_ANSWER_BYTES >> 20} MB", status=response.status_code
-                )
-            parts.append(part)
-    except zlib.error:
-        raise NotUnderstood("the answer cannot be unpacked", status=response.status_code) from None
-    if unpack is not None and not unpack.eof:
-        raise NoAnswer("the answer was cut off", status=response.status_code)
-    return b"".join(parts)

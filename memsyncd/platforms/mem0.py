@@ -9,6 +9,8 @@ import httpx
 from memsyncd import redaction
 from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.platforms import answers, authorization, mem0_requests, refusals
+from memsyncd.platforms.addresses import Resolve, system_resolver
+from memsyncd.platforms.http_answer import AnswerTooLongError
 from memsyncd.platforms.http_client import HttpClient
 from memsyncd.platforms.network import Network
 from memsyncd.platforms.platform import (
@@ -24,7 +26,7 @@ from memsyncd.platforms.platform import (
     Rejected,
     Unreachable,
 )
-from memsyncd.platforms.transport import HttpSettings, open_transport
+from memsyncd.platforms.transport import DEFAULT_WRITE_SECONDS, HttpSettings, is_loopback, open_transport
 
 DEFAULT_URL = "https://api.mem0.ai"
 
@@ -49,6 +51,7 @@ _NO_SUCH_ROUTE = frozenset({404, 405, 410, 501})
 class Mem0Platform:
     """See `memsyncd.platforms.platform.Platform`. One client for the daemon's life, safe from any thread.
 
+    `http.timeout_seconds` is a write's time, except on loopback, to which no setting of `[http]` applies (CONTRACT).
     `poll_seconds` is the shortest interval between two questions about one extraction. `redact` goes over whatever
     words of the platform end up in an error. `open_connection` is the seam for tests. Raises ValueError for a bad
     `url`.
@@ -66,16 +69,18 @@ class Mem0Platform:
         poll_seconds: float = 1.0,
         redact: Callable[[str], str] = redaction.redact,
         proxies: Callable[[], Mapping[str, str]] = urllib.request.getproxies,
+        resolve: Resolve = system_resolver,
         open_connection: Callable[[Network], httpx.BaseTransport] | None = None,
     ) -> None:
         def connect(network: Network) -> httpx.BaseTransport:
             return open_transport(self._client.base, http, network, proxies())
 
-        self._client = HttpClient(url or DEFAULT_URL, open_connection or connect, clock)
+        self._client = HttpClient(url or DEFAULT_URL, open_connection or connect, clock, resolve=resolve)
         self._key_source = key_source
         self._clock = clock
         self._redact = redact
-        self._write_seconds = http.timeout_seconds
+        local = is_loopback(self._client.base.host)
+        self._write_seconds = DEFAULT_WRITE_SECONDS if local else http.timeout_seconds
         self._poll_seconds = min(LONGEST_POLL, poll_seconds + 5.0)
         self.url = str(self._client.base).rstrip("/")
 
@@ -182,10 +187,14 @@ class Mem0Platform:
         return Found(memories=found) if found else None
 
     def _pages(self, method: str, path: str, body: Mapping[str, Any] | None) -> Iterator[answers.Page]:
-        asked = f"{path}?page=1&page_size={mem0_requests.PAGE_SIZE}"
+        asked = mem0_requests.page_path(path, 1)
         seen = {asked}
-        for _ in range(MAX_PAGES):
-            page = answers.page(self._ask(method, asked, body, LONGEST_POLL))
+        for pages_read in range(MAX_PAGES):
+            try:
+                page = answers.page(self._ask(method, asked, body, LONGEST_POLL))
+            except AnswerTooLongError:  # an event repeats its whole batch, and a hundred of them may be too much
+                asked = mem0_requests.shorter_page_path(path, asked, pages_read)
+                page = answers.page(self._ask(method, asked, body, LONGEST_POLL))
             yield page
             following = mem0_requests.next_path(page.next, asked, self._client.base)
             if following is None or following in seen:

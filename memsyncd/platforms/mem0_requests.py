@@ -17,6 +17,9 @@ WILDCARD = "*"
 PAGE_SIZE = 100
 """Objects on a page of a listing; the platform's own default and at most half of what it allows."""
 
+SHORT_PAGE_SIZE = 10
+"""Where PAGE_SIZE objects are longer than an answer may be."""
+
 MAX_TOP_K = 1_000
 """The platform's limit."""
 
@@ -103,6 +106,21 @@ def packet_filters(packet_id: str, *, user_id: str, app_id: str) -> Filter:
             {"metadata": {"memsyncd_packet": packet_id}},
         ]
     }
+
+
+def page_path(path: str, number: int, size: int = PAGE_SIZE) -> str:
+    """Return the path of a listing's page; `number` counts from 1."""
+    return f"{path}?page={number}&page_size={size}"
+
+
+def shorter_page_path(path: str, too_long: str, pages_read: int) -> str:
+    """Return the path from which to go on in shorter pages after `pages_read` whole ones, for one that was too long.
+
+    A page that is short already is asked for again, to fail again.
+    """
+    if f"page_size={PAGE_SIZE}" not in too_long:
+        return too_long
+    return page_path(path, pages_read * PAGE_SIZE // SHORT_PAGE_SIZE + 1, SHORT_PAGE_SIZE)
 
 
 def path_id(identity: str) -> str | None:

@@ -43,9 +43,7 @@ class Call:
 class Network(httpcore.NetworkBackend):
     """Opens connections. One of it serves all threads; a call is bound to the thread that makes it."""
 
-    def __init__(
-        self, monotonic: Callable[[], float], resolve: addresses.Resolve = addresses.system_resolver
-    ) -> None:
+    def __init__(self, monotonic: Callable[[], float], resolve: addresses.Resolve = addresses.system_resolver) -> None:
         self._monotonic = monotonic
         self._calls = threading.local()
         self._changed = threading.Condition()

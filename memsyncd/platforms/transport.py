@@ -24,11 +24,18 @@ KEEP_ALIVE_SECONDS = 30.0
 last is the one whose next request meets a dead connection."""
 
 
+DEFAULT_WRITE_SECONDS = 15.0
+"""Facts 2.30."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """The `[http]` settings. `timeout_seconds` is a write's whole time; `proxy` a URL; `ca_file` a path to PEM text."""
+    """The `[http]` settings, none of which applies to loopback (CONTRACT).
 
-    timeout_seconds: float = 15.0
+    `timeout_seconds` is a write's whole time, `proxy` a URL, `ca_file` a path to PEM text.
+    """
+
+    timeout_seconds: float = DEFAULT_WRITE_SECONDS
     proxy: str = ""
     ca_file: str = ""
 

@@ -44,7 +44,7 @@ class FakeMem0:
         self.on_reply: Callable[[Request, Reply], None] = lambda _, __: None
         self._store = Store(time.time)
         self._requests: list[Request] = []
-        self._api = Api(self._store, lambda: self.url)
+        self._api = Api(self._store)
         self._scripts: dict[str, deque[Behaviour]] = {}
         self._always: dict[str, Behaviour] = {}
         self._changed = threading.Condition(threading.RLock())

