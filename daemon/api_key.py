@@ -4,6 +4,7 @@ Order: environment (MEM0_API_KEY, or a plugin's option), `api_key_file`, systemd
 `api_key_command`; the first that has one counts. The environment is first as it is for every setting.
 """
 
+import contextlib
 import hashlib
 import os
 import shlex
@@ -116,6 +117,11 @@ class KeySource:
         now = self.fingerprint()
         return bool(now) and now != fingerprint
 
+    def close(self) -> None:
+        """Kill the command if it runs; for a stop within its deadline. No key comes from it any more."""
+        if self._command is not None:
+            self._command.close()
+
     def _found(self) -> _Found:
         with self._lock:
             looked = self._look()
@@ -175,6 +181,15 @@ class _Command:
         self._monotonic = monotonic
         self._ran_at: float | None = None
         self._found = _Found()
+        self._running: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def close(self) -> None:
+        """Kill it while another thread may be waiting for it."""
+        self._closed = True
+        running = self._running
+        if running is not None:
+            _kill(running)
 
     def doubt(self) -> None:
         """Run it again at the next look, if it did not run a moment ago."""
@@ -193,6 +208,8 @@ class _Command:
 
     def _run(self) -> _Found:
         origin = "api_key_command"
+        if self._closed:
+            return _Found(origin=origin, problem=f"{origin} is not run any more.")
         try:
             process = subprocess.Popen(  # noqa: S603  (the user's own setting)
                 self._arguments,
@@ -207,14 +224,25 @@ class _Command:
                 origin=origin, problem=f"{origin} cannot be run ({type(error).__name__}): name it absolutely."
             )
         with process:
+            self._running = process
+            if self._closed:  # in the moment between
+                _kill(process)
             try:
                 output, _ = process.communicate(timeout=COMMAND_SECONDS)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
+                _kill(process)
                 return _Found(origin=origin, problem=f"{origin} gave no answer within {COMMAND_SECONDS:g} s.")
+            finally:
+                self._running = None
         if process.returncode:
             return _Found(origin=origin, problem=f"{origin} ended with exit code {process.returncode}.")
         return _judged(output[: _MAX_BYTES + 1].decode(errors="replace"), origin)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a command that was not waited for yet, and what it started: it leads a process group of its own."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _arguments(command: str) -> list[str]:

@@ -177,7 +177,8 @@ class HttpConnection:
         ]
         if close:
             headers.append(("Connection", "close"))
-        head = h11.Response(status_code=response.status, headers=headers)
+        phrase = HTTPStatus(response.status).phrase
+        head = h11.Response(status_code=response.status, headers=headers, reason=phrase)
         data = [h11.Data(data=response.body)] if method != "HEAD" else []
         async with asyncio.timeout(self._limits.request_seconds):
             await self._send(head, *data, h11.EndOfMessage())

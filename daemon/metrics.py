@@ -7,7 +7,13 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 _STATES = ("starting", "ok", "degraded", "paused", "stopping")
-_SPOOL_GAUGES = ("pending", "running", "dead", "corrupt", "oldest_pending_seconds")
+_SPOOL_GAUGES = {
+    "pending": "Handoffs that wait in a spool",
+    "running": "Handoffs of a spool that are worked on",
+    "dead": "Handoffs of a spool that were given up",
+    "corrupt": "Files of a spool that are no handoffs",
+    "oldest_pending_seconds": "Of the handoff that waits longest in a spool",
+}
 _JOB_STATES = ("ready", "waiting", "claimed", "done", "dead", "cancelled")
 
 
@@ -57,8 +63,8 @@ def _process(status: Mapping[str, Any]) -> "Iterator[Metric]":
 def _spools(spools: Any) -> "Iterator[Metric]":
     from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415
 
-    for name in _SPOOL_GAUGES:
-        family = GaugeMetricFamily(f"memsyncd_spool_{name}", "Of each spool", labels=["harness", "path"])
+    for name, text in _SPOOL_GAUGES.items():
+        family = GaugeMetricFamily(f"memsyncd_spool_{name}", text, labels=["harness", "path"])
         for spool in spools:
             if _is_number(spool.get(name)):
                 family.add_metric([str(spool.get("harness", "")), str(spool.get("path", ""))], spool[name])

@@ -67,7 +67,8 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     faults += _judge(values, origins)
     if faults:
         raise ConfigurationError(*faults)
-    return Loaded(_build(values), origins, tuple(variables.warnings))
+    warnings = [*variables.warnings, *_open_secrets(places.config_file, file.values)]
+    return Loaded(_build(values), origins, tuple(warnings))
 
 
 def flatten(settings: Settings) -> dict[str, object]:
@@ -171,6 +172,14 @@ def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
     except ValueError:
         return False
     return parts.scheme in schemes and bool(parts.hostname or parts.scheme.startswith("postgres"))
+
+
+def _open_secrets(config_file: Path, values: Mapping[str, Any]) -> list[str]:
+    """Tell of a file that others can read and that holds a secret."""
+    held = [name for name, key in KEYS.items() if name in values and key.shown(values[name]) != values[name]]
+    if not held or not config_file.stat().st_mode & 0o077:
+        return []
+    return [f"{config_file} holds {held[0]} and can be read by other users: `chmod 600 {config_file}`."]
 
 
 def _build(values: Mapping[str, Any]) -> Settings:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import shlex
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -231,6 +232,23 @@ def test_a_command_that_hangs_is_killed_with_its_children(monkeypatch: pytest.Mo
     while _lives(child) and time.monotonic() < deadline:
         time.sleep(0.01)  # the kernel's own pace
     assert not _lives(child)
+
+
+def test_a_stop_does_not_wait_for_the_command(tmp_path: Path) -> None:
+    """A password prompt nobody answers must not keep the daemon, nor outlive it."""
+    note = tmp_path / "pid"
+    os.mkfifo(note)
+    source = KeySource(command=f"sh -c 'echo $$ > {note}; exec sleep 60'", command_environment=os.environ)
+    with ThreadPoolExecutor(1) as threads:
+        begun = time.monotonic()
+        asked = threads.submit(source.current)
+        pid = int(note.read_text())
+        source.close()
+        assert asked.result(5) == ""
+        assert time.monotonic() - begun < 5
+    assert not _lives(pid)
+    assert source.current() == ""
+    assert not source.changed_since("")
 
 
 def _lives(pid: int) -> bool:

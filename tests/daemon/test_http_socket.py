@@ -23,10 +23,13 @@ from daemon.configuration_error import ConfigurationError
 from daemon.http_connection import Limits
 from daemon.http_message import Request, Response, json_response
 from daemon.http_socket import HttpSocket
+from daemon.places import resolve
+from daemon.socket_client import SocketClient
 from memsyncd.counters import Counters
 
 UID = os.geteuid()
-QUICK = Limits(connections=8, request_seconds=0.3, idle_seconds=0.3, body_bytes=1000, header_bytes=2000)
+SMALL = Limits(connections=8, body_bytes=1000, header_bytes=2000)
+HASTY = Limits(request_seconds=0.3, idle_seconds=0.3)
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -143,7 +146,14 @@ def short() -> Iterator[Path]:
 
 @pytest.fixture
 def served(short: Path) -> Iterator[Served]:
-    running = Served(short / "run/status.sock", QUICK)
+    running = Served(short / "run/status.sock", SMALL)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def hasty(short: Path) -> Iterator[Served]:
+    running = Served(short / "run/status.sock", HASTY)
     yield running
     running.stop()
 
@@ -152,7 +162,7 @@ def test_it_answers_and_curl_like_clients_may_keep_the_connection(served: Served
     """Two requests on one connection, then two at once (pipelined), get their answers in order."""
     with served.connect() as client:
         client.sendall(GET)
-        assert read_response(client)[0] == 200
+        assert read_response(client)[1].startswith(b"HTTP/1.1 200 OK\r\n")
         client.sendall(GET.replace(b"/x", b"/one"))
         assert b'"/one"' in read_response(client)[2]
         client.sendall(
@@ -341,25 +351,25 @@ def test_200_at_once_are_all_answered(short: Path) -> None:
 
 def test_connections_that_hold_every_place_are_bounded_and_counted(served: Served) -> None:
     """One more than the bound is turned away with 503; when one leaves, its place is given again."""
-    holders = [served.connect() for _ in range(QUICK.connections)]
+    holders = [served.connect() for _ in range(SMALL.connections)]
     try:
         for holder in holders:
             holder.sendall(GET.replace(b"/x", b"/slow"))
-        served.until(lambda: served.server.connections == QUICK.connections)
+        served.until(lambda: served.server.connections == SMALL.connections)
         with served.connect() as more:
             assert read_response(more)[0] == 503
         assert served.counted("socket_connections_refused") == 1
         holders.pop().close()
-        served.until(lambda: served.server.connections < QUICK.connections)
+        served.until(lambda: served.server.connections < SMALL.connections)
         assert ask(served.path)[0] == 200
     finally:
         for holder in holders:
             holder.close()
 
 
-def test_a_client_that_dribbles_is_closed_in_time(served: Served) -> None:
+def test_a_client_that_dribbles_is_closed_in_time(hasty: Served) -> None:
     """Slow loris: the limit is for the whole request, so a byte now and then buys nothing."""
-    with served.connect() as slow:
+    with hasty.connect() as slow:
         begun = time.monotonic()
         try:
             while time.monotonic() - begun < 5:
@@ -373,14 +383,14 @@ def test_a_client_that_dribbles_is_closed_in_time(served: Served) -> None:
         except (BrokenPipeError, ConnectionResetError):
             pass
         assert time.monotonic() - begun < 2
-    assert served.counted("socket_requests_too_slow") == 1
+    assert hasty.counted("socket_requests_too_slow") == 1
 
 
-def test_a_silent_client_is_closed_and_not_counted(served: Served) -> None:
+def test_a_silent_client_is_closed_and_not_counted(hasty: Served) -> None:
     """Keeping a connection is no misuse."""
-    with served.connect() as silent:
+    with hasty.connect() as silent:
         assert is_closed(silent)
-    assert served.counted("socket_requests_too_slow") == 0
+    assert hasty.counted("socket_requests_too_slow") == 0
 
 
 def test_a_client_that_does_not_read_is_closed(short: Path) -> None:
@@ -390,7 +400,7 @@ def test_a_client_that_does_not_read_is_closed(short: Path) -> None:
         async def __call__(self, request: Request) -> Response:
             return Response(200, b"x" * 20_000_000)
 
-    running = Served(short / "run/status.sock", QUICK)
+    running = Served(short / "run/status.sock", HASTY)
     running.server._handler = Big()
     try:
         with running.connect() as client:
@@ -482,7 +492,7 @@ def test_a_client_that_leaves_ends_what_it_waited_for(served: Served) -> None:
 
 def test_stopping_ends_waits_at_once(short: Path) -> None:
     """SIGTERM must not wait for somebody's long poll."""
-    running = Served(short / "run/status.sock", QUICK)
+    running = Served(short / "run/status.sock", SMALL)
     with running.connect() as client:
         client.sendall(GET.replace(b"/x", b"/slow"))
         assert running.echo.entered.wait(5)
@@ -491,6 +501,91 @@ def test_stopping_ends_waits_at_once(short: Path) -> None:
         assert time.monotonic() - begun < 1
         assert is_closed(client)
     assert not running.path.exists()
+
+
+def test_a_crowded_server_ends_the_connections_it_answers(served: Served) -> None:
+    """Clients that keep their connections must not keep out the others."""
+    held = [served.connect() for _ in range(SMALL.connections // 2)]
+    with served.connect() as last:
+        served.until(lambda: served.server.connections == len(held) + 1)
+        last.sendall(GET)
+        assert b"connection: close" in read_response(last)[1].lower()
+        assert is_closed(last)
+    held[0].sendall(GET)
+    assert b"connection: close" not in read_response(held[0])[1].lower()
+    for client in held:
+        client.close()
+
+
+def test_a_path_too_long_is_served_at_its_short_one(tmp_path: Path) -> None:
+    """In a deep home folder daemon and client meet all the same (never-again 68)."""
+    deep = tmp_path / ("d" * 100)
+    places = resolve({"MEMSYNCD_HOME": str(deep)}, Path("/home/ada"), UID, sys.platform)
+    assert places.socket_is_shortened
+    running = Served(places.status_socket)
+    try:
+        assert SocketClient(places.status_socket).get("/x")["path"] == "/x"
+        assert stat.S_IMODE(places.runtime.stat().st_mode) == 0o700
+    finally:
+        running.stop()
+
+
+OUT_OF_DESCRIPTORS = """
+import asyncio, os, resource, sys, time
+from pathlib import Path
+from daemon.http_message import json_response
+from daemon.http_socket import HttpSocket
+from memsyncd.counters import Counters
+
+class Handler:
+    async def __call__(self, request):
+        return json_response(200, {})
+    def close(self):
+        pass
+
+async def main():
+    counters = Counters()
+    server = HttpSocket(Path(sys.argv[1]), Handler(), counters=counters)
+    await server.start()
+    loop = asyncio.get_running_loop()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))
+    print("full", flush=True)
+    used = time.process_time()
+    while not counters.snapshot().get("socket_connections_refused"):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    print(time.process_time() - used, counters.snapshot()["socket_connections_refused"], flush=True)
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    await loop.run_in_executor(None, sys.stdin.read)
+    await server.stop()
+
+asyncio.run(main())
+"""
+
+
+def test_without_a_descriptor_left_it_waits_and_then_serves(short: Path) -> None:
+    """It must not spin over a connection it cannot take, nor forget it."""
+    path = short / "run/status.sock"
+    child = subprocess.Popen(
+        [sys.executable, "-c", OUT_OF_DESCRIPTORS, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert child.stdout
+    assert child.stdout.readline() == "full\n"
+    with connect(path) as client:
+        client.sendall(GET)
+        used, refused = child.stdout.readline().split()
+        assert read_response(client)[0] == 200
+    child.communicate(timeout=10)
+    assert child.returncode == 0
+    assert float(used) < 0.15
+    assert int(refused) <= 2
 
 
 @pytest.fixture(scope="module")

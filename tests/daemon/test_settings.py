@@ -410,6 +410,21 @@ def test_secrets_are_masked_wherever_settings_are_shown(read: Load) -> None:
     assert loaded.settings.telemetry.api_key == secret
 
 
+def test_a_file_with_a_secret_that_others_can_read_is_a_warning(read: Load, tmp_path: Path) -> None:
+    """Its mode is no matter while it holds none."""
+    config = tmp_path / "config.toml"
+    for text, mode, told in (
+        ("discover = false\n", 0o644, 0),
+        ("[telemetry]\napi_key = 'x'\n", 0o600, 0),
+        ("[telemetry]\napi_key = 'x'\n", 0o644, 1),
+        ("[queue]\nurl = 'postgresql://u:p@h/d'\n", 0o640, 1),
+        ("[queue]\nurl = 'postgresql://h/d'\n", 0o644, 0),
+    ):
+        config.write_text(text)
+        config.chmod(mode)
+        assert len(read().warnings) == told, (text, mode)
+
+
 @example(text="[a]\n[a.b]\n")
 @example(text="platform = []\n")
 @example(text="[platform.kind]\nx = 1\n")
