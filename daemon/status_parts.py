@@ -23,7 +23,7 @@ class Phase(StrEnum):
 class Finding:
     """Something wrong, found by a part of the daemon.
 
-    `code` names a kind of the table in `daemon.status_problems`, with `:` and the place after it where one kind can
+    `code` names a kind of the table in `daemon.problem_kinds`, with `:` and the place after it where one kind can
     hold of several places (`spool-unreadable:codex`). `where` is what it is about (a path, a job, a destination)
     and `detail` the lower error's own words. `message`, `remedy` and `degrades` override the table, and are needed
     for a code it does not have. `since` is Unix seconds, None where nobody saw it begin.

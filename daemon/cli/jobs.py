@@ -37,7 +37,7 @@ def list_jobs(around: Surroundings, state: str | None, kind: str, limit: int, as
     try:
         found = link.get(around, route)
     except link.NotRunning:
-        from daemon.offline import offline_jobs  # noqa: PLC0415  (only without a daemon)
+        from daemon.offline_jobs import offline_jobs  # noqa: PLC0415  (only without a daemon)
 
         found = _on_files(lambda: offline_jobs(around.places(), state=state or "", kind=kind, limit=limit))
     if as_json:
@@ -58,7 +58,7 @@ def show(around: Surroundings, job_id: str, as_json: bool) -> int:
     except link.NotFound as error:
         raise exits.Leave(exits.FAILED, f"There is no job {clean(job_id)}.") from error
     except link.NotRunning as error:
-        from daemon.offline import offline_job  # noqa: PLC0415  (only without a daemon)
+        from daemon.offline_jobs import offline_job  # noqa: PLC0415  (only without a daemon)
 
         document = _on_files(lambda: offline_job(around.places(), job_id))
         if document is None:
@@ -99,9 +99,12 @@ def _act(around: Surroundings, verb: str, job_ids: tuple[str, ...], done: str, *
         ids = job_ids or tuple(job["id"] for job in link.get(around, "/jobs?state=dead&limit=10000")["jobs"])
         results = {job_id: _through_daemon(around, verb, job_id) for job_id in ids}
     except link.NotRunning:
-        from daemon.offline import change_jobs  # noqa: PLC0415  (only without a daemon)
+        from daemon.offline import settings_or_default, spools_to_serve  # noqa: PLC0415  (only without a daemon)
+        from daemon.offline_jobs import change_jobs  # noqa: PLC0415
 
-        results = _on_files(lambda: change_jobs(around.places(), around.environ, verb, job_ids))
+        places = around.places()
+        spools = spools_to_serve(places, settings_or_default(places, around.environ, []))
+        results = _on_files(lambda: change_jobs(places, spools, verb, job_ids))
     changed = [job_id for job_id, result in results.items() if not result]
     if as_json:
         emit_json({"changed": changed, "refused": {job_id: why for job_id, why in results.items() if why}})

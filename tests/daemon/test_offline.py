@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from daemon import offline, snapshot
+from daemon import offline, offline_jobs, snapshot
 from daemon.lock import AlreadyRunning, DaemonLock
 from daemon.places import Places, resolve
 from daemon.spool import Spool
@@ -64,6 +64,10 @@ def document(places: Places, environ: dict[str, str]) -> dict[str, Any]:
     return status_document(offline.offline_parts(places, environ, now=NOW))
 
 
+def spools(places: Places, environ: dict[str, str]) -> list[Spool]:
+    return offline.spools_to_serve(places, offline.settings_or_default(places, environ, []))
+
+
 def codes(told: dict[str, Any]) -> list[str]:
     return [problem["code"] for problem in told["problems"]]
 
@@ -74,8 +78,8 @@ def test_a_fresh_machine(places: Places, environ: dict[str, str]) -> None:
     assert told["state"] == "down"
     assert "memsyncd run" in told["summary"]
     assert told["problems"] == []
-    assert offline.offline_jobs(places) == {"jobs": []}
-    assert offline.offline_job(places, "x") is None
+    assert offline_jobs.offline_jobs(places) == {"jobs": []}
+    assert offline_jobs.offline_job(places, "x") is None
     assert not places.data.exists()
 
 
@@ -110,9 +114,9 @@ def test_counts_come_from_the_files_and_no_byte_changes(places: Places, environ:
     assert (told["jobs"]["ready"], told["jobs"]["waiting"], told["jobs"]["dead"]) == (1, 1, 1)
     assert told["extraction"] == {"open": 1, "oldest_seconds": 20.0}
     assert {"offline", "dead-letters"} <= set(codes(told))
-    assert {job["id"] for job in offline.offline_jobs(places)["jobs"]} == {"dead-one", "waits", "cools"}
-    assert [job["id"] for job in offline.offline_jobs(places, state="dead")["jobs"]] == ["dead-one"]
-    shown = offline.offline_job(places, "dead-one")
+    assert {job["id"] for job in offline_jobs.offline_jobs(places)["jobs"]} == {"dead-one", "waits", "cools"}
+    assert [job["id"] for job in offline_jobs.offline_jobs(places, state="dead")["jobs"]] == ["dead-one"]
+    shown = offline_jobs.offline_job(places, "dead-one")
     assert shown is not None
     assert shown["reason"] == "status 422"
     assert fingerprint(places.data) == before
@@ -139,7 +143,7 @@ os.kill(os.getpid(), 9)
     assert Path(f"{places.queue_file}-wal").stat().st_size > 0
     before = fingerprint(places.data)
     assert document(places, environ)["jobs"]["ready"] == 1
-    assert [job["id"] for job in offline.offline_jobs(places)["jobs"]] == ["late"]
+    assert [job["id"] for job in offline_jobs.offline_jobs(places)["jobs"]] == ["late"]
     assert fingerprint(places.data) == before
 
 
@@ -153,7 +157,7 @@ def test_foreign_files_are_problems(places: Places, environ: dict[str, str], con
     assert {"queue-unreadable", "spool-unreadable"} <= set(codes(told))
     assert str(places.queue_file) in " ".join(problem["message"] for problem in told["problems"])
     with pytest.raises(snapshot.NotADatabaseError):
-        offline.offline_jobs(places)
+        offline_jobs.offline_jobs(places)
     assert places.queue_file.read_bytes() == content
 
 
@@ -162,7 +166,7 @@ def test_an_empty_file_is_an_empty_queue(places: Places, environ: dict[str, str]
     places.data.mkdir()
     places.queue_file.touch()
     assert document(places, environ)["problems"] == []
-    assert offline.offline_jobs(places) == {"jobs": []}
+    assert offline_jobs.offline_jobs(places) == {"jobs": []}
     assert places.queue_file.read_bytes() == b""
 
 
@@ -178,7 +182,7 @@ def test_newer_files_are_named_and_left(places: Places, environ: dict[str, str])
     before = fingerprint(places.data)
     assert set(codes(document(places, environ))) == {"queue-newer", "newer-evidence"}
     with pytest.raises(snapshot.NotADatabaseError):
-        offline.change_jobs(places, environ, "retry", [])
+        offline_jobs.change_jobs(places, spools(places, environ), "retry", [])
     assert {name: seen for name, seen in fingerprint(places.data).items() if name != "daemon.lock"} == before
 
 
@@ -217,7 +221,7 @@ def test_a_daemon_that_holds_the_lock_is_not_down(places: Places, environ: dict[
         told = document(places, environ)
         queue_at(places).close()
         with pytest.raises(AlreadyRunning):
-            offline.change_jobs(places, environ, "retry", ["x"])
+            offline_jobs.change_jobs(places, spools(places, environ), "retry", ["x"])
     finally:
         held.release()
     assert told["state"] == "degraded"
@@ -238,31 +242,31 @@ def test_retry_and_discard_work_on_the_file(places: Places, environ: dict[str, s
     bury(queue, "two", spool="codex", handoff="h1")
     queue.enqueue(NewJob(id="ready", kind="flush"))
     queue.close()
-    assert offline.change_jobs(places, environ, "retry", ["one", "none", "ready"]) == {
+    assert offline_jobs.change_jobs(places, spools(places, environ), "retry", ["one", "none", "ready"]) == {
         "one": "", "none": "there is no such job", "ready": "",
     }  # fmt: skip
-    assert offline.change_jobs(places, environ, "discard", ["two", "ready"]) == {
+    assert offline_jobs.change_jobs(places, spools(places, environ), "discard", ["two", "ready"]) == {
         "two": "",
         "ready": "it is ready, not dead",
     }
     assert list(spool.dead.iterdir()) == []
     assert [path.name for path in spool.pending.iterdir()] == ["h0.json"]
-    assert offline.change_jobs(places, environ, "discard", ["two"]) == {"two": ""}
-    shown = offline.offline_job(places, "one")
+    assert offline_jobs.change_jobs(places, spools(places, environ), "discard", ["two"]) == {"two": ""}
+    shown = offline_jobs.offline_job(places, "one")
     assert shown is not None
     assert (shown["state"], shown["attempts"]) == ("ready", 0)
 
 
 def test_retry_of_all_that_are_dead(places: Places, environ: dict[str, str]) -> None:
     """No ids: every dead job, and nothing else; without a queue nothing is created."""
-    assert offline.change_jobs(places, environ, "retry", []) == {}
+    assert offline_jobs.change_jobs(places, spools(places, environ), "retry", []) == {}
     assert not places.data.exists()
     queue = queue_at(places)
     for number in range(3):
         bury(queue, f"dead-{number}")
     queue.close()
-    assert set(offline.change_jobs(places, environ, "retry", [])) == {"dead-0", "dead-1", "dead-2"}
-    assert offline.offline_jobs(places, state="dead") == {"jobs": []}
+    assert set(offline_jobs.change_jobs(places, spools(places, environ), "retry", [])) == {"dead-0", "dead-1", "dead-2"}
+    assert offline_jobs.offline_jobs(places, state="dead") == {"jobs": []}
 
 
 def test_paused_is_told(places: Places, environ: dict[str, str]) -> None:

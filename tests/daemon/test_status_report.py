@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from daemon.status_problems import KINDS
+from daemon.problem_kinds import KINDS
 from daemon.status_report import (
     ExtractionPart,
     Finding,

@@ -47,8 +47,10 @@ class Terminal:
         while text not in CONTROL.sub("", self.seen):
             ready, _, _ = select.select([self.master], [], [], max(end - time.monotonic(), 0.0))
             assert ready, f"{text!r} did not come: {self.seen[-2000:]!r}"
-            with contextlib.suppress(OSError):
+            try:
                 self.seen += os.read(self.master, 65536).decode()
+            except OSError:
+                pytest.fail(f"it ended before {text!r} came: {self.seen[-2000:]}")
 
     def rest(self) -> str:
         """Read to the end, which a terminal tells by an error."""

@@ -1,0 +1,141 @@
+"""What can be wrong, in one table: the sentence a person reads, what to type, and whether health turns red.
+
+Health is CONTRACT's "Health": dead letters, corrupt files and the like are problems, not ill health.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One line of the table. `degrades`: health turns red. `{where}` and `{detail}` are filled in."""
+
+    degrades: bool
+    message: str
+    remedy: str
+
+
+def _red(message: str, remedy: str) -> Kind:
+    return Kind(degrades=True, message=message, remedy=remedy)
+
+
+def _note(message: str, remedy: str) -> Kind:
+    return Kind(degrades=False, message=message, remedy=remedy)
+
+
+KINDS: dict[str, Kind] = {
+    "key-refused": _red(
+        "{where} refuses the key",
+        "Write a valid key into the file named by platform.api_key_file (`memsyncd config show` tells where the key "
+        "comes from); it is taken up within 15 seconds and nothing that waits is lost. A key from the environment "
+        "needs a restart of `memsyncd run`.",
+    ),
+    "quota": _red(
+        "The account's limit at {where} is reached",
+        "Raise the limit or wait until it is renewed; it is probed by itself. `memsyncd jobs list --state waiting` "
+        "shows what waits.",
+    ),
+    "offline": _red(
+        "{where} cannot be reached",
+        "Check the network, and platform.url and http.proxy with `memsyncd config show`; it is tried again by itself "
+        "and nothing that waits is lost.",
+    ),
+    "busy": _red(
+        "{where} says it is too busy",
+        "Nothing to do if this passes: it is tried again by itself. `memsyncd status --watch` shows when it answers.",
+    ),
+    "not-understood": _red(
+        "{where} gives answers that are not a memory platform's",
+        "Check platform.url and http.proxy with `memsyncd config show`; on a network with a login page, log in first.",
+    ),
+    "stuck-claim": _red(
+        "A job has been running without a sign of life",
+        "`memsyncd jobs list --state claimed` names it; end `memsyncd run` and start it again, which gives every "
+        "claim back.",
+    ),
+    "no-progress": _red(
+        "Work is ready, but nothing gets finished",
+        "`memsyncd jobs list --state ready` shows the work; end `memsyncd run` and start it again, and keep its log "
+        "if that helps.",
+    ),
+    "not-answering": _red(
+        "A daemon ({where}) is there and does not answer",
+        "Wait a few seconds if it has just been started; otherwise end it with `kill` and its pid, and start "
+        "`memsyncd run` again.",
+    ),
+    "slow-start": _red(
+        "The start is taking unusually long",
+        "`memsyncd status --watch` shows whether the spools are getting emptier; the log of `memsyncd run` says what "
+        "it is at.",
+    ),
+    "spool-unreadable": _red(
+        "The spool {where} cannot be read",
+        "It has to belong to you with mode 0700: `ls -ld {where}`, then `chmod -R u+rwX {where}`.",
+    ),
+    "spool-read-only": _red(
+        "The spool {where} cannot be written",
+        "Make it writable (`chmod -R u+rwX {where}`) or mount it writable; until then nothing in it is taken or lost.",
+    ),
+    "newer-evidence": _red(
+        "The evidence in {where} was written by a newer version and is left untouched",
+        "Upgrade memsyncd (`memsyncd --version` tells yours) and start `memsyncd run` again.",
+    ),
+    "queue-unreadable": _red(
+        "The queue {where} cannot be read",
+        "Check who owns it with `ls -l {where}`. If it is damaged, move it aside and start `memsyncd run`: what the "
+        "spools hold is queued again.",
+    ),
+    "queue-newer": _red(
+        "The queue {where} was written by a newer version and is left untouched",
+        "Upgrade memsyncd (`memsyncd --version` tells yours).",
+    ),
+    "config-wrong": _red(
+        "The configuration is wrong",
+        "`memsyncd config check` says what and where.",
+    ),
+    "disk-nearly-full": _red(
+        "The disk of {where} is nearly full",
+        "Free some space (`df -h {where}`); evidence waits in the spools meanwhile.",
+    ),
+    "watcher-dead": _red(
+        "Nobody watches the spools",
+        "End `memsyncd run` and start it again; on Linux, `sysctl fs.inotify.max_user_instances` may be too low.",
+    ),
+    "watcher-polling": _note(
+        "File watching is not available; the spools are scanned on a timer instead",
+        "Nothing is lost, things start up to 15 s later. On Linux, raise `sysctl fs.inotify.max_user_watches`.",
+    ),
+    "dead-letters": _note(
+        "{where} given up",
+        "`memsyncd jobs list --state dead` says why; then `memsyncd jobs retry --dead`, or `memsyncd jobs discard ID`.",
+    ),
+    "corrupt-files": _note(
+        "{where} no handoff and kept whole",
+        "Look at them with `ls -l {detail}`, and remove them once nobody needs them.",
+    ),
+    "clock-jumped": _note(
+        "The clock jumped; waiting times were moved along",
+        "Nothing to do; `timedatectl` (or `date`) shows whether the clock is right now.",
+    ),
+    "hook-errors": _note(
+        "Hooks could not write their handoffs",
+        "The hook's log says why: `tail {where}`.",
+    ),
+    "evidence-read-only": _note(
+        "The evidence in {where} has an unknown form and is only read",
+        "Nothing to do if another tool owns it; otherwise upgrade memsyncd (`memsyncd --version` tells yours).",
+    ),
+    "evidence-renewed": _note(
+        "The evidence in {where} was damaged and begun anew",
+        "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform.",
+    ),
+    "socket-foreign": _red(
+        "The socket's place {where} is not free for a daemon of yours",
+        "`ls -l {where}` shows what is there; move it elsewhere and start `memsyncd run`.",
+    ),
+    "socket-elsewhere": _note(
+        "The socket's path was too long for this system, so it is at {where}",
+        "Nothing to do: `memsyncd config path` tells it, and every command finds it.",
+    ),
+}
+"""Every code a status may carry."""
