@@ -8,13 +8,12 @@ NotFound, Refused        the daemon answered so
 
 import http
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from daemon import lock, socket_client
 from daemon.cli import exits
 from daemon.cli.surroundings import Surroundings
-from daemon.socket_client import SocketClient
+from daemon.socket_client import SocketClient, socket_of
 
 SHORT = 10.0
 """Seconds for an answer the daemon gives from what it has in hand."""
@@ -58,12 +57,11 @@ def post(around: Surroundings, route: str, document: dict[str, Any], *, seconds:
 def _ask(around: Surroundings, call: Callable[[SocketClient], Any]) -> dict[str, Any]:
     places = around.places()
     try:
-        try:
-            answer = call(SocketClient(places.status_socket, uid=around.uid))
-        except socket_client.NotRunning as error:
-            if not lock.is_held(places.lock_file):
-                raise NotRunning from error
-            answer = call(_elsewhere(places.lock_file, error, uid=around.uid))
+        answer = call(SocketClient(socket_of(places), uid=around.uid))
+    except socket_client.NotRunning as error:
+        if lock.is_held(places.lock_file):
+            raise Unanswered(f"A daemon is there and does not answer yet: {error}") from error
+        raise NotRunning from error
     except socket_client.Refused as error:
         if error.status == http.HTTPStatus.NOT_FOUND:
             raise NotFound(str(error)) from error
@@ -73,12 +71,3 @@ def _ask(around: Surroundings, call: Callable[[SocketClient], Any]) -> dict[str,
     if not isinstance(answer, dict):
         raise Unanswered("The daemon's answer is not understood: restart the daemon after an upgrade.")
     return answer
-
-
-def _elsewhere(lock_file: Path, error: socket_client.NotRunning, *, uid: int) -> SocketClient:
-    """Return a client for where the daemon that holds the lock says its socket is: it may have been started with
-    another runtime directory than this command's (services.md section 6)."""
-    holder = lock.holder(lock_file)
-    if holder is None or not holder.socket:
-        raise Unanswered(f"A daemon is there and does not answer yet: {error}") from error
-    return SocketClient(Path(holder.socket), uid=uid)
