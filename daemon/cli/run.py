@@ -28,6 +28,7 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
     """
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only when it runs)
     from daemon.lock import AlreadyRunning  # noqa: PLC0415
+    from jobs.errors import QueueError  # noqa: PLC0415
 
     try:
         places = around.places()
@@ -45,6 +46,8 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
         return app.run(places, loaded.settings, around.environ, once=once, on_ready=lambda: _greet(greeting))
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    except QueueError as error:
+        raise exits.Leave(exits.FAILED, f"{error}. `memsyncd status` shows what the files hold.") from error
     except AlreadyRunning as error:
         raise exits.Leave(exits.ALREADY_RUNNING, f"{error} `memsyncd status` shows what it does.") from error
 

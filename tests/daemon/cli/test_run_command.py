@@ -1,7 +1,16 @@
 """What `run` says before it runs, and how it tells to call itself."""
 
+import contextlib
+import json
 import os
+import shutil
+import signal
+import sqlite3
+import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +18,10 @@ import pytest
 from daemon.cli.run import called, welcome
 from daemon.places import resolve
 from daemon.settings import Platform, Settings
+from daemon.socket_client import SocketClient
+
+ROOT = Path(__file__).parents[3]
+DEADLINE = 60.0
 
 
 def test_welcome_tells_where_and_what_next(tmp_path: Path) -> None:
@@ -48,3 +61,99 @@ def test_welcome_in_the_usual_places(tmp_path: Path, system: str) -> None:
 def test_how_it_is_called(argv0: str, found: str | None, name: str) -> None:
     """By name where PATH has it, else by its path from here, else through the interpreter."""
     assert called(argv0, found, Path("/p")) == name
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp(dir="/tmp"))
+    yield directory
+    shutil.rmtree(directory)
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "daemon", *words]
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "MEMSYNCD_HOME": str(home / "m")}
+
+
+def asked(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        command(*words), cwd=ROOT, env=surroundings(home), capture_output=True, timeout=DEADLINE, check=False
+    )
+
+
+@pytest.fixture
+def running(home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a daemon; give it once it has said it is ready."""
+    process = subprocess.Popen(command("run"), cwd=ROOT, env=surroundings(home), stderr=subprocess.PIPE)
+    try:
+        assert process.stderr is not None
+        seen = []
+        for line in process.stderr:
+            seen.append(line)
+            if line.startswith(b"next, in another terminal"):
+                break
+        else:
+            pytest.fail(f"it did not get ready: {b''.join(seen).decode()}")
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=DEADLINE)
+
+
+def test_every_command_against_a_real_daemon(home: Path, running: subprocess.Popen[bytes]) -> None:
+    """Status is green, jobs are listed, a flush finds nothing, a second daemon is refused with 4, SIGTERM ends in 0."""
+    told = asked(home, "status", "--json")
+    assert told.returncode == 0, told.stderr
+    document = json.loads(told.stdout)
+    assert (document["state"], document["pid"], document["problems"]) == ("ok", running.pid, [])
+    assert "jobs" in json.loads(asked(home, "jobs", "list", "--json").stdout)
+    flushed = asked(home, "flush", "--wait", "--json")
+    assert (flushed.returncode, json.loads(flushed.stdout)["outcome"]) == (0, "nothing")
+    second = asked(home, "run")
+    assert second.returncode == 4
+    assert str(running.pid).encode() in second.stderr
+    assert asked(home, "jobs", "show", "none").returncode == 1
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(DEADLINE) == 0
+    assert asked(home, "status").returncode == 3
+
+
+def test_a_hook_s_handoff_shows_in_the_status(home: Path, running: subprocess.Popen[bytes]) -> None:
+    """What a hook drops is taken in, and `status` counts its spool."""
+    hook = subprocess.run(
+        command("hook", "user-prompt", "--harness", "codex"),
+        cwd=ROOT, env=surroundings(home), input=b'{"session_id": "s", "prompt": "hello"}', timeout=DEADLINE, check=True,
+    )  # fmt: skip
+    assert hook.returncode == 0
+    client = SocketClient(home / "m/run/status.sock")
+    end = time.monotonic() + DEADLINE
+    while not client.get("/status")["counters"].get("handoffs_recorded"):
+        assert time.monotonic() < end
+        client.get("/events?wait=1")
+    [spool] = json.loads(asked(home, "status", "--json").stdout)["spools"]
+    assert (spool["harness"], spool["pending"]) == ("codex", 0)
+
+
+def test_run_once_on_a_fresh_machine(home: Path) -> None:
+    """With nothing to do, `run --once` does nothing, says no greeting, and exits 0."""
+    ended = asked(home, "run", "--once")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == b""
+    assert b"next, in another terminal" not in ended.stderr
+
+
+def test_run_refuses_a_queue_of_a_newer_version(home: Path) -> None:
+    """A database from a newer version: a sentence, 78, and the file byte-equal afterwards (CONTRACT)."""
+    (home / "m").mkdir(mode=0o700)
+    with contextlib.closing(sqlite3.connect(home / "m/queue.sqlite3")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    before = (home / "m/queue.sqlite3").read_bytes()
+    ended = asked(home, "run")
+    assert ended.returncode == 78
+    assert b"Traceback" not in ended.stderr
+    assert b"queue.sqlite3" in ended.stderr
+    assert (home / "m/queue.sqlite3").read_bytes() == before
