@@ -4,12 +4,14 @@ import asyncio
 import contextlib
 import os
 import signal
+import sys
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
 
+from daemon import logs
 from daemon.clock_watch import ClockWatch
 from daemon.compose import Parts, compose
 from daemon.http_socket import HttpSocket
@@ -57,7 +59,11 @@ def run(
     run_id = uuid.uuid4().hex[:12]
     lock = DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=run_id, socket=str(places.status_socket))
     try:
-        daemon = Daemon(places, compose(places, settings, environ), run_id, on_ready)
+        parts = compose(places, settings, environ)
+        logs.setup(
+            settings.log.level, settings.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
+        )
+        daemon = Daemon(places, parts, run_id, on_ready)
         code = asyncio.run(daemon.serve(once=once))
         if not daemon.is_over:
             # a call that did not end in time must not keep the process: its claim was given back already
@@ -113,9 +119,15 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._stopping.set)
         nudge = Nudge(self.places.nudge)
-        socket = HttpSocket(self.places.status_socket, routes(self.view))
+        answers = routes(self.view)
+        socket = HttpSocket(self.places.status_socket, answers, counters=self.parts.counters)
         try:
             await socket.start()
+        except BaseException:
+            self.parts.close()
+            nudge.close()
+            raise
+        try:
             self._start()
             loop.add_reader(nudge.descriptor, self._nudged, nudge)
             await self._until_scanned()
@@ -130,6 +142,7 @@ class Daemon:
             nudge.close()
             await loop.run_in_executor(None, self._stop)
             await socket.stop()
+            answers.close()
         if self._died:
             log.error("thread-died", thread=self._died)
             return 1

@@ -1,6 +1,7 @@
 """The composition root: every part of the daemon made once, from settings and places, and tied to the others."""
 
 import os
+import pwd
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from jobs.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.platforms.local.platform import LocalPlatform
+from memsyncd.platforms.local.schema import NewerSchema as NewerMemory
 from memsyncd.platforms.mem0 import Mem0Platform
 from memsyncd.platforms.platform import Platform
 from memsyncd.platforms.transport import HttpSettings
@@ -34,9 +36,6 @@ from memsyncd.redaction import redact
 from memsyncd.scope.remote import project_id
 from memsyncd.scope.resolve import ScopeResolver
 from memsyncd.scope.user import user_id
-
-MEM0_URL = "https://api.mem0.ai"
-"""The hosted platform's own address (hooks-and-apis 3A)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,7 @@ class Parts:
     platform: Platform
     key_source: KeySource
     gate: Gate
+    resolver: ScopeResolver
     served: Served
     sessions: Sessions
     ingest: Ingest
@@ -74,7 +74,7 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         raise ConfigurationError("queue.url: a shared queue is not in this version yet; leave it empty.")
     clock, counters = Clock(), Counters()
     findings, journal = Findings(clock), Journal(clock)
-    key_source = KeySource.from_settings(settings, environ)
+    key_source = KeySource.from_settings(settings, environ, clock)
     queue = _queue(places, settings, clock, counters)
     platform = _platform(places, settings, key_source, clock)
     served = Served(partial(_place_list, places, settings), clock, project_id)
@@ -100,15 +100,34 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         platform=platform,
         extractions=extractions,
         clock=clock,
-        user_id=lambda: user_id(environ, settings.platform.user_id),
+        user_id=partial(user_id, environ, settings.platform.user_id, account=_account),
         hold=gate.hold,
         redact=redact,
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
     )
     return Parts(
-        places, settings, clock, counters, findings, journal, queue, platform, key_source, gate, served, sessions,
-        ingest, extractions, shared, _handlers(shared),
-    )  # fmt: skip
+        places=places,
+        settings=settings,
+        clock=clock,
+        counters=counters,
+        findings=findings,
+        journal=journal,
+        queue=queue,
+        platform=platform,
+        key_source=key_source,
+        gate=gate,
+        resolver=resolver,
+        served=served,
+        sessions=sessions,
+        ingest=ingest,
+        extractions=extractions,
+        delivery=shared,
+        handlers=_handlers(shared),
+    )
+
+
+def _account() -> str:
+    return pwd.getpwuid(os.getuid()).pw_name
 
 
 def _handlers(shared: delivery.Delivery) -> Mapping[str, Handler]:
@@ -136,10 +155,20 @@ def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters)
 
 def _platform(places: Places, settings: Settings, key_source: KeySource, clock: Clock) -> Platform:
     if settings.platform.kind == "local":
-        return LocalPlatform(places.memory_file, clock)
+        try:
+            return LocalPlatform(places.memory_file, clock)
+        except NewerMemory as error:
+            raise ConfigurationError(f"{error}.") from error
     if settings.platform.kind == "mem0":
         http = HttpSettings(settings.http.timeout_seconds, settings.http.proxy, settings.http.ca_file)
-        return Mem0Platform(settings.platform.url or MEM0_URL, key_source, http, clock)
+        return Mem0Platform(
+            settings.platform.url,
+            key_source,
+            http,
+            clock,
+            poll_seconds=settings.flush.event_poll_seconds,
+            redact=redact,
+        )
     raise ConfigurationError(f"platform.kind: {settings.platform.kind} is not in this version yet; use mem0 or local.")
 
 

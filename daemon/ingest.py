@@ -10,8 +10,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from memsyncd.hooks.adapters import records_for
-
 from daemon.findings import Findings
 from daemon.grace import Grace
 from daemon.intake import MAX_BYTES, TornError, handoff_from
@@ -25,10 +23,11 @@ from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
+from memsyncd.hooks.adapters import records_for, session_of
 from memsyncd.hooks.handoff import Handoff, HarnessProcess, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION, Record
 from memsyncd.packets import checkpoint as selection
-from memsyncd.redaction import redact_value
+from memsyncd.redaction import redact, redact_value
 
 BATCH = 100
 """Handoffs per evidence transaction: measured at 18,000 a second with full sync (measured.md, Claims and SQLite)."""
@@ -157,7 +156,7 @@ class Ingest:
             self._suspect(spool, waiting, str(error))
             return None
         self.grace.forget(spool.name, waiting.stem)
-        return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness), age)
+        return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness, redact=redact), age)
 
     def _suspect(self, spool: Spool, waiting: Waiting, why: str) -> None:
         """Set aside what is no handoff once nobody writes to it any more; until then it waits as it was."""
@@ -251,7 +250,8 @@ class Ingest:
     def _queue_flushes(self, spool: Spool, flushes: Sequence[_Taken]) -> None:
         if not flushes:
             return
-        jobs = [_flush_request(spool, taken) for taken in flushes]
+        store = self.served.store(spool.name)
+        jobs = [_flush_request(spool, taken, store) for taken in flushes]
         for taken, job in zip(flushes, jobs, strict=True):
             if taken.handoff.reason == "idle":
                 self._replace_idle(job)
@@ -306,18 +306,20 @@ def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
     return waiting[:BATCH]
 
 
-def _flush_request(spool: Spool, taken: _Taken) -> NewJob:
+def _flush_request(spool: Spool, taken: _Taken, store: EvidenceStore) -> NewJob:
     handoff = taken.handoff
-    session = handoff.hook_input.get("session_id") or handoff.hook_input.get("conversation_id")
+    session = session_of(handoff)
+    last = store.last_event(session) if spool.own else None  # a plugin's own rule stops at a resumption (facts 2.28)
     left = max(0.0, handoff.delay_seconds - max(0.0, taken.age_seconds))
     return checkpoint_job(
         spool.name,
-        session if isinstance(session, str) and session else UNKNOWN_SESSION,
+        session,
         key=_safe(taken.stem),
         reason=handoff.reason or "manual",
         delay=left,
         why="its delay is not over" if left else "",
         handoff=taken.stem,
+        until=last.id if last is not None else 0,
     )
 
 

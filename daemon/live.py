@@ -11,6 +11,7 @@ from daemon.compose import Parts
 from daemon.ingest_thread import IngestThread
 from daemon.job_document import job_document
 from daemon.metrics import metrics_text
+from daemon.search import search
 from daemon.status_report import (
     ExtractionPart,
     Phase,
@@ -21,11 +22,11 @@ from daemon.status_report import (
     healthy,
     status_document,
 )
-from jobs.delivery import CHECKPOINT, FLUSH, lane
+from jobs.delivery import FLUSH, lane
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import ACTIVE, Job, JobState
 from jobs.queue import Destination
-from jobs.recovery import asked_by_person
+from jobs.recovery import asked_by_person, retry_by_person
 from jobs.workers import Workers
 from memsyncd.version import __version__
 
@@ -108,14 +109,19 @@ class LiveView:
         return None if found is None else job_document(found)
 
     def retry(self, job_id: str) -> str:
-        """Make a dead or waiting job ready."""
-        return self._answer(job_id, self.parts.queue.retry(job_id))
+        """Make a dead or waiting job ready; the handoff that was kept for it waits again."""
+        job = self.parts.queue.get(job_id)
+        is_done = retry_by_person(self.parts.queue, job_id)
+        if is_done and job is not None and job.payload.get("handoff"):
+            self.parts.served.spool(str(job.payload["spool"])).revive(str(job.payload["handoff"]))
+            self.ingest_thread.hint()
+        return self._answer(job_id, is_done)
 
     def discard(self, job_id: str) -> str:
         """Drop a dead letter, and the handoff kept for it."""
         job = self.parts.queue.get(job_id)
         is_done = self.parts.queue.discard(job_id)
-        if is_done and job is not None and job.kind == CHECKPOINT and job.payload.get("handoff"):
+        if is_done and job is not None and job.payload.get("handoff"):
             self.parts.served.spool(str(job.payload["spool"])).discard(str(job.payload["handoff"]))
         return self._answer(job_id, is_done)
 
@@ -137,6 +143,15 @@ class LiveView:
                 return answer
             seen = await self.parts.journal.following(last_seen, min(left, ASKED_AGAIN_SECONDS))
             last_seen = max((event["id"] for event in seen["events"]), default=last_seen)
+
+    def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer a question from the platform."""
+        return search(
+            request,
+            platform=self.parts.platform,
+            resolve=self.parts.resolver.resolve,
+            user_id=self.parts.delivery.user_id(),
+        )
 
     def _ask(self, session: str | None, cwd: str | None) -> list[str]:
         key = uuid.uuid4().hex[:12]

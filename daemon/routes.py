@@ -64,6 +64,7 @@ class Routes:
             "/jobs/ID": {"GET": _Route(self._job)},
             "/jobs/ID/retry": {"POST": _Route(self._retry)},
             "/jobs/ID/discard": {"POST": _Route(self._discard)},
+            "/search": {"POST": _Route(self._search)},
             "/flush": {"POST": _Route(self._flush, MAX_FLUSH_WAIT)},
             "/events": {"GET": _Route(self._events, MAX_EVENT_WAIT)},
         }
@@ -134,6 +135,16 @@ class Routes:
     async def _discard(self, request: Request, job_id: str) -> Response:
         _query(request)
         return _outcome(await self._blocking(self._view.discard, job_id))
+
+    async def _search(self, request: Request, _: str) -> Response:
+        _query(request)
+        asked = _document(request, "query", "cwd", "top_k", "category", "scope", "run_id")
+        if not (_text(asked, "query") or "").strip():
+            raise _Refused(400, "query is a text that is not empty.")
+        _number(asked, "top_k", 5, 1, 20, whole=True)
+        for name in ("cwd", "category", "scope", "run_id"):
+            _text(asked, name)
+        return json_response(200, await self._blocking(self._view.search, asked))
 
     async def _flush(self, request: Request, _: str) -> Response:
         _query(request)

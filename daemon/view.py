@@ -29,6 +29,9 @@ class DaemonView(Protocol):
     def discard(self, job_id: str) -> str:
         """Drop a dead letter: `done`, `already so`, or `unknown`."""
 
+    def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return memories for a question, in CONTRACT's search shape."""
+
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> Mapping[str, Any]:
         """Ask for a flush, of one session, one directory or all; wait up to `wait_seconds` for its end."""
 

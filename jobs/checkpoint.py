@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jobs.claims import JobContext
-from jobs.delivery import Delivery, flush_job
-from jobs.job import JobState
+from jobs.delivery import Delivery, flush_job, flush_job_id
+from jobs.job import ACTIVE, JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
 from memsyncd.evidence.event import Event, Packet, PacketStatus
 from memsyncd.evidence.store import EvidenceStore
@@ -43,7 +43,7 @@ def checkpoint(context: JobContext, delivery: Delivery) -> Outcome:
         return Snooze(HELD_SECONDS, held)
     packet = store.open_packet(session_id) or _reserve(store, session_id, payload)
     if packet is None:
-        return _over(store, payload)
+        return _over(store, payload, delivery)
     _ensure_flush(delivery, spool, packet)
     packets = [*(p for p in payload.get("packets", ()) if p != packet.packet_id), packet.packet_id]
     return Snooze(IN_FLIGHT_SECONDS, "its packet is being delivered", {**payload, "packets": packets})
@@ -59,12 +59,12 @@ def _refusal(session_id: str, delivery: Delivery) -> str | None:
 
 def _reserve(store: EvidenceStore, session_id: str, payload: Mapping[str, Any]) -> Packet | None:
     reason = str(payload.get("reason") or "manual")
-    again = bool(payload.get("packets"))
+    again, until = bool(payload.get("packets")), int(payload.get("until", 0))
 
     def choose(events: Iterable[Event]) -> Sequence[Event]:
         ordered = iter(events)
         first = next(ordered, None)
-        if first is None or (again and not selection.continues(first, reason)):
+        if first is None or (again and first.id > until and not selection.continues(first, reason)):
             return ()
         return selection.select(itertools.chain((first,), ordered), forced=reason != PERIODIC)
 
@@ -81,9 +81,16 @@ def _ensure_flush(delivery: Delivery, spool: str, packet: Packet) -> None:
         delivery.queue.retry(job.id)
 
 
-def _over(store: EvidenceStore, payload: Mapping[str, Any]) -> Outcome:
+def _over(store: EvidenceStore, payload: Mapping[str, Any], delivery: Delivery) -> Outcome:
     packets = [packet for name in payload.get("packets", ()) if (packet := store.packet(name)) is not None]
     given_up = [packet for packet in packets if packet.status == PacketStatus.GAVE_UP]
+    if any(_is_under_way(delivery, str(payload["spool"]), packet) for packet in given_up):
+        return Snooze(IN_FLIGHT_SECONDS, "its packet is being delivered")  # a person had it tried again
     if given_up:
         return GiveUp("given up after its attempts: packet " + ", ".join(packet.packet_id for packet in given_up))
     return Done(f"delivered {len(packets)} packets" if packets else "nothing to deliver")
+
+
+def _is_under_way(delivery: Delivery, spool: str, packet: Packet) -> bool:
+    job = delivery.queue.get(flush_job_id(spool, packet.packet_id))
+    return job is not None and job.state in ACTIVE

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memsyncd.evidence.store import EvidenceStore
-
 from jobs import queue as job_queue
 from jobs.extractions import Extractions
 from jobs.job import NewJob
 from memsyncd.clock import Clock
 from memsyncd.evidence.event import Packet, Scope
+from memsyncd.evidence.store import EvidenceStore
 from memsyncd.platforms.platform import Platform
 
 CHECKPOINT = "checkpoint"
@@ -50,10 +49,15 @@ def lane(spool: str, session_id: str) -> str:
     return f"{spool}/{session_id}"
 
 
+def flush_job_id(spool: str, packet_id: str) -> str:
+    """Return the id of the one job that delivers a packet."""
+    return f"{FLUSH}:{spool}:{packet_id}"
+
+
 def flush_job(spool: str, packet: Packet, destination: str) -> NewJob:
     """Return the one job that delivers `packet`; its id follows from the packet, so it cannot exist twice."""
     return NewJob(
-        id=f"{FLUSH}:{spool}:{packet.packet_id}",
+        id=flush_job_id(spool, packet.packet_id),
         kind=FLUSH,
         payload={"spool": spool, "packet": packet.packet_id},
         lane=lane(spool, packet.session_id),
@@ -62,17 +66,33 @@ def flush_job(spool: str, packet: Packet, destination: str) -> NewJob:
 
 
 def checkpoint_job(
-    spool: str, session_id: str, *, key: str, reason: str, delay: float = 0.0, why: str = "", handoff: str = ""
+    spool: str,
+    session_id: str,
+    *,
+    key: str,
+    reason: str,
+    delay: float = 0.0,
+    why: str = "",
+    handoff: str = "",
+    until: int = 0,
 ) -> NewJob:
     """Return a job that puts what a session has into packets and sees them through.
 
     `key` makes it unique within the spool: a handoff's id, or what called for it. `handoff` is the stem of the
-    claimed file that stays until the job is over.
+    claimed file that stays until the job is over. `until` is the last event that was recorded when it was asked for:
+    what came up to it belongs to it, even past a session's resumption; 0 where that is not known.
     """
     return NewJob(
         id=f"{CHECKPOINT}:{spool}:{key}",
         kind=CHECKPOINT,
-        payload={"spool": spool, "session": session_id, "reason": reason, "handoff": handoff, "packets": []},
+        payload={
+            "spool": spool,
+            "session": session_id,
+            "reason": reason,
+            "handoff": handoff,
+            "packets": [],
+            "until": until,
+        },
         lane=lane(spool, session_id),
         delay=delay,
         reason=why,

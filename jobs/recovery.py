@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from memsyncd.evidence.store import EvidenceStore
-
-from jobs.delivery import FLUSH, Delivery, checkpoint_job, flush_job
+from jobs.delivery import CHECKPOINT, FLUSH, Delivery, checkpoint_job, flush_job, flush_job_id
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import JobState
+from jobs.queue import JobQueue
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.event import Packet
+from memsyncd.evidence.store import EvidenceStore
 
 FOREIGN_GRACE_SECONDS = 300.0
 """An open packet of a plugin's store that moved more recently may be in its own worker's hands (facts 1.12)."""
@@ -43,6 +43,17 @@ def session_over(spool: str, session_id: str, last_event: str, why: str, deliver
     reason = "idle" if why == "idle" else "session-end"
     job = checkpoint_job(spool, session_id, key=f"over:{last_event}", reason=reason, why=why)
     return bool(delivery.queue.enqueue(job))
+
+
+def retry_by_person(queue: JobQueue, job_id: str) -> bool:
+    """Make a dead, cancelled or waiting job ready again; a checkpoint takes the flushes it gave up over with it."""
+    job = queue.get(job_id)
+    if job is not None and job.kind == CHECKPOINT:
+        for packet in job.payload.get("packets", ()):
+            flush = queue.get(flush_job_id(str(job.payload["spool"]), packet))
+            if flush is not None and flush.state is JobState.DEAD:
+                queue.retry(flush.id)
+    return queue.retry(job_id)
 
 
 def asked_by_person(spool: str, sessions: Sequence[str], key: str, delivery: Delivery) -> list[str]:

@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping
 
 from memsyncd.hooks import bounding, claude_code
 from memsyncd.hooks.bounding import Redact
+from memsyncd.hooks.claude_code import session_of
 from memsyncd.hooks.handoff import Handoff
 from memsyncd.hooks.record import Record
+
+__all__ = ["records_for", "session_of"]
 
 Adapter = Callable[..., tuple[Record, ...]]
 """Called with a handoff and `redact`; never raises, whatever the handoff's `hook_input` holds."""

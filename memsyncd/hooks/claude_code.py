@@ -113,12 +113,19 @@ def _unreadable(handoff: Handoff, redact: Redact) -> Record:
     return _record(owner, handoff.action, payload)
 
 
+def session_of(handoff: Handoff) -> str:
+    """Return the session a handoff belongs to, UNKNOWN_SESSION where its hook names none (facts 2.14)."""
+    named = next(
+        (text for key in ("session_id", "conversation_id") if (text := _text(handoff.hook_input.get(key)))), ""
+    )
+    return named[:MAX_ID] or UNKNOWN_SESSION
+
+
 def _record(handoff: Handoff, kind: str, payload: Mapping[str, Any], *, turn_id: str = "") -> Record:
     hook = handoff.hook_input
-    session_id = next((text for key in ("session_id", "conversation_id") if (text := _text(hook.get(key)))), "")
     return Record(
         kind=kind[:MAX_ID],
-        session_id=session_id[:MAX_ID] or UNKNOWN_SESSION,
+        session_id=session_of(handoff),
         payload=payload,
         cwd=_directory(handoff)[:MAX_PATH],
         turn_id=turn_id[:MAX_ID],

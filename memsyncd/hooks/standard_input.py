@@ -21,7 +21,10 @@ HEAD = 4096
 CHUNK = 1 << 16
 SPACE = " \t\r\n"
 SPACE_BYTES = b" \t\r\n"
-DRAIN_CHUNKS = 1024
+LINGER_SECONDS = 0.05
+"""How long a pipe left open is watched after its document, for a line break that comes by itself."""
+
+MAX_LINGER_CHUNKS = 1024
 
 stopped = False
 """Set by a signal: what is here already is all that comes."""
@@ -81,10 +84,13 @@ def read(oddities: list[BaseException]) -> tuple[bytes, int]:
 
 
 def drain() -> None:
-    """Take what came behind the document, so that the writer sees no broken pipe (never-again 33)."""
+    """Take what comes behind the document, so that the writer sees no broken pipe (never-again 33).
+
+    Costs nothing where the input has ended, as it has with most harnesses.
+    """
     try:
-        for _ in range(DRAIN_CHUNKS):
-            if not select.select([0], [], [], 0)[0] or not posix.read(0, CHUNK):
+        for _ in range(MAX_LINGER_CHUNKS):
+            if not select.select([0], [], [], LINGER_SECONDS)[0] or not posix.read(0, CHUNK):
                 return
     except OSError:
         pass  # there is nothing to read from

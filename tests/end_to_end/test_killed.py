@@ -6,12 +6,8 @@ import pytest
 
 from daemon.demo.recording import steps
 from tests.end_to_end.conftest import Home
-from tests.end_to_end.test_recorded_session import assert_delivered_once, packets, play
+from tests.end_to_end.test_recorded_session import assert_delivered_once, play, until_delivered
 from tests.fakes.loopback_http import Request
-
-
-def until_delivered(home: Home) -> None:
-    home.until(lambda: len(packets(home)) >= 2 and home.is_quiet(), "the session was not delivered", 40)
 
 
 def test_killed_after_every_step_of_the_recording(hosted: Home) -> None:

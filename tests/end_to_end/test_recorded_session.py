@@ -18,20 +18,34 @@ def packets(home: Home) -> list[tuple[str, str]]:
         return connection.execute("SELECT packet_id, status FROM flushes ORDER BY event_start").fetchall()
 
 
+def spoken(home: Home) -> list[str]:
+    """Return what the recording's user and agent say, in order."""
+    return [
+        str(step.hook_input.get("prompt") or step.hook_input["last_assistant_message"])
+        for step in steps(home.project)
+        if step.action in ("user-prompt", "stop")
+    ]
+
+
+def until_delivered(home: Home) -> None:
+    api = home.api
+    assert api is not None
+    expected = len(spoken(home))
+    home.until(
+        lambda: len(api.delivered_messages()) >= expected and home.is_quiet(), "the session was not delivered", 40
+    )
+
+
 def assert_delivered_once(home: Home) -> None:
     """Every prompt and answer of the recording is on the platform once, in order, and nothing else is."""
     assert home.api is not None
     batches = home.api.accepted_batches()
     assert max(Counter((packet, number) for packet, number, _ in batches).values()) == 1
-    said = [
-        step.hook_input.get("prompt") or step.hook_input.get("last_assistant_message")
-        for step in steps(home.project)
-        if step.action in ("user-prompt", "stop")
-    ]
+    said = spoken(home)
     delivered = home.api.delivered_messages()
     assert len(delivered) == len(said)
-    for (_, content), spoken in zip(delivered, said, strict=True):
-        assert content.startswith(str(spoken).replace(SECRET, "[REDACTED]")[:120])
+    for (_, content), words in zip(delivered, said, strict=True):
+        assert content.startswith(words.replace(SECRET, "[REDACTED]")[:120])
     assert {status for _, status in packets(home)} == {"semantic-succeeded"}
 
 
@@ -39,7 +53,7 @@ def test_every_turn_arrives_once_and_in_order(hosted: Home) -> None:
     """A whole session goes from hooks to the platform's confirmed extractions, and the spool is empty afterwards."""
     hosted.start()
     play(hosted)
-    hosted.until(lambda: len(packets(hosted)) >= 2 and hosted.is_quiet(), "the session was not delivered")
+    until_delivered(hosted)
     assert_delivered_once(hosted)
     assert not list((hosted.spool() / "pending").iterdir())
 
@@ -48,7 +62,7 @@ def test_the_planted_secret_is_nowhere(hosted: Home) -> None:
     """A key pasted into a prompt reaches neither disk nor platform nor log."""
     hosted.start()
     play(hosted)
-    hosted.until(lambda: len(packets(hosted)) >= 2 and hosted.is_quiet(), "the session was not delivered")
+    until_delivered(hosted)
     assert hosted.stop() == 0
     for path in hosted.root.rglob("*"):
         if path.is_file():
@@ -61,7 +75,7 @@ def test_what_was_dropped_while_the_daemon_was_down_is_delivered_later(hosted: H
     """Hooks need no daemon: a session recorded without one is delivered when one starts."""
     play(hosted)
     hosted.start()
-    hosted.until(lambda: len(packets(hosted)) >= 2 and hosted.is_quiet(), "the session was not delivered")
+    until_delivered(hosted)
     assert_delivered_once(hosted)
 
 
