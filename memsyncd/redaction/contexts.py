@@ -2,10 +2,10 @@
 
 import re
 
-from memsyncd.redaction.shape import Shape
+from memsyncd.redaction.shape import EDGE, Shape
 
 _JWT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m))"
-_CURL = r"\bcurl\b[^\n|;]{0,400}?[ \t](?:-u|--user)[ \t=]?[ \t]{0,4}\\{0,8}[\"']?[^\s:\"'\\]{0,80}:"
+_CURL = EDGE + r"curl\b[^\n|;]{0,200}?[ \t](?:-u|--user)[ \t=]?[ \t]{0,4}\\{0,8}[\"']?[^\s:\"'\\]{0,80}:"
 
 _ADDRESSES = (
     Shape(
@@ -29,23 +29,26 @@ _COMMANDS = (
     # Commands: the letter -p is a password only for programs known to mean that.
     Shape(
         ("sshpass",),
-        re.compile(r"\bsshpass[ \t]{1,4}-p[ \t]{0,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"),
+        re.compile(
+            EDGE + r"sshpass[ \t]{1,4}-p[ \t]{0,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
+        ),
     ),
     Shape(
         ("mysql", "mariadb"),
         re.compile(
-            r"\b(?:mysql|mariadb)[a-z_-]{0,12}[ \t][^\n|;&]{0,300}?(?<=[ \t])-p(?P<secret>[^\s\"'$\\][^\s\"'\\]*)"
+            EDGE + r"(?:mysql|mariadb)[a-z_-]{0,12}[ \t][^\n|;&]{0,200}?(?<=[ \t])-p(?P<secret>[^\s\"'$\\][^\s\"'\\]*)"
         ),
     ),
     Shape(
         ("login",),
         re.compile(
-            r"\blogin[ \t][^\n|;&]{0,300}?(?<=[ \t])-p[ \t=]{1,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
+            EDGE
+            + r"login[ \t][^\n|;&]{0,200}?(?<=[ \t])-p[ \t=]{1,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
         ),
     ),
     Shape(
         ("redis-cli",),
-        re.compile(r"\bredis-cli[ \t][^\n|;&]{0,300}?(?<=[ \t])-a[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"),
+        re.compile(EDGE + r"redis-cli[ \t][^\n|;&]{0,200}?(?<=[ \t])-a[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"),
     ),
     Shape(("curl",), re.compile(_CURL + r"(?P<secret>[^\s\"'$\\][^\s\"'\\]*)")),
 )
@@ -65,14 +68,16 @@ _SIGNATURES = (
 
 _OTHERS = (
     Shape(("eyj",), re.compile(_JWT + r"eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{2,}){1,4}\.?")),
-    Shape(("bearer ",), re.compile(r"(?i)\bbearer +(?P<secret>(?=[^\s]{0,64}[0-9])[\w.~+/=-]{12,})")),
+    Shape(("bearer ",), re.compile(r"(?i)" + EDGE + r"bearer +(?P<secret>(?=[^\s]{0,64}[0-9])[\w.~+/=-]{12,})")),
     # .netrc
-    Shape(("login ",), re.compile(r"\blogin\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(?P<secret>\S+)")),
+    Shape(("login ",), re.compile(EDGE + r"login\s{1,8}\S{1,128}\s{1,8}password\s{1,8}(?P<secret>\S+)")),
     # SQL
     Shape(
         ("identified",),
         re.compile(
-            r"(?i)\bidentified\s{1,8}(?:with\s{1,8}\S{1,64}\s{1,8})?by\s{1,8}\\{0,8}[\"'](?P<secret>[^\"'\\\n]{1,200})"
+            r"(?i)"
+            + EDGE
+            + r"identified\s{1,8}(?:with\s{1,8}\S{1,64}\s{1,8})?by\s{1,8}\\{0,8}[\"'](?P<secret>[^\"'\\\n]{1,200})"
         ),
     ),
 )

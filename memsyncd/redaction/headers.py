@@ -3,7 +3,6 @@
 import re
 
 from memsyncd.redaction.literals import is_reference
-from memsyncd.redaction.replacement import REPLACEMENT
 
 _VALUE = re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\\{0,8}\"[^\"\r\n\\]*\\{0,8}\")+")
 """To the line's end, an escaped one, or the quote around the header; quoted parameters (`username="…"`) belong to it."""
@@ -13,30 +12,34 @@ _SCHEME = re.compile(
     r"|key|signature|splunk|sharedkey(?:lite)?|gnap|privatetoken|jwt)[ \t]+"
 )
 _PROSE = frozenset({"is", "are", "the", "a", "an", "not", "none", "required", "optional", "header", "missing", "see"})
-_FEW_WORDS = 2
+_WORD = re.compile(r"[^\s\"'`\\]+")
+_LONG_WORD = 64
+"""A longer word is no prose."""
+_SECOND = re.compile(r"[ \t]{1,8}[^\s\"'`\\]{1,256}(?=[ \t]{0,8}(?:[\r\n\"'`\\]|\Z))|(?=[ \t]{0,8}(?:[\r\n\"'`\\]|\Z))")
+"""At most one more word before the value's end."""
+_PAIR = re.compile(r"[^\s=;,]{1,256}=")
 
 
 def authorization_end(text: str, start: int) -> int:
     """Return where the Authorization value at `start` ends, or `start` if this is prose or names a variable."""
-    found = _VALUE.match(text, start)
-    if found is None:
-        return start
-    value = found.group().rstrip()
-    end = start + len(value)
-    scheme = _SCHEME.match(value)
+    scheme = _SCHEME.match(text, start)
     if scheme is not None:
-        rest = start + scheme.end()
-        return start if is_reference(text, rest, end) else end
-    words = value.split()
-    if not words or len(words) > _FEW_WORDS or words[0].lower() in _PROSE or is_reference(text, start, end):
-        return end if REPLACEMENT in value else start
-    return end
+        end = _value_end(text, start)
+        return start if is_reference(text, scheme.end(), end) else end
+    word = _WORD.match(text, start)
+    if word is None or is_reference(text, start, word.end()):
+        return start
+    if len(word.group()) > _LONG_WORD:
+        return word.end()
+    second = _SECOND.match(text, word.end())
+    return start if second is None or word.group().lower() in _PROSE else second.end()
 
 
 def cookie_end(text: str, start: int) -> int:
     """Return where the Cookie or Set-Cookie value at `start` ends, or `start` if it has no `name=value`."""
+    return _value_end(text, start) if _PAIR.match(text, start) else start
+
+
+def _value_end(text: str, start: int) -> int:
     found = _VALUE.match(text, start)
-    if found is None:
-        return start
-    value = found.group().rstrip()
-    return start + len(value) if re.match(r"[^\s=;,]{1,256}=", value) else start
+    return start + len(found.group().rstrip()) if found else start

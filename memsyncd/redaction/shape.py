@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from memsyncd.redaction.replacement import REPLACEMENT
 
+EDGE = r"(?:\b|(?<=\\[nrt]))"
+"""A word's edge, also after an escaped line end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from memsyncd.redaction.replacement import REPLACEMENT
 from memsyncd.redaction.shape import Shape
 
-
 _EDGE = re.compile(
     r"(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m)",
 )

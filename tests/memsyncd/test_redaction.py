@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from memsyncd.redaction import REPLACEMENT, bounded, redact, redact_value
 
 S = "zq" + "7Vx4" + "mK2w"  # the made-up secret of every row
@@ -82,7 +83,7 @@ REDACTS = [
     "- name: API_KEY\n  value: {S}\n",
     '["tool", "--password", "{S}"]',
     '{{"auth": "{S}{S}"}}',
-    "password=a\"b{S}",
+    'password=a"b{S}',
     "password='it'{S}",
     'password="first words {S}',
     '{{"tokens": 3, "password": ["{S}", "{S}"]}}',
