@@ -28,11 +28,13 @@ class NotAHandoffError(ValueError):
 class HarnessProcess:
     """The agent's own process, as the hook saw it, so that its end can be noticed.
 
-    `started` is the kernel's start time in clock ticks since boot: it tells a reused pid apart.
+    `started` is the kernel's start time in clock ticks since boot: it tells a reused pid apart. `namespace` is the
+    hook's pid namespace as /proc/self/ns/pid names it, empty if unknown: in another one the pid means nothing.
     """
 
     pid: int
     started: int
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +118,4 @@ def _process(value: object) -> HarnessProcess | None:
     pid, started = value.get("pid"), value.get("started")
     if isinstance(pid, bool) or isinstance(started, bool) or not isinstance(pid, int) or not isinstance(started, int):
         return None
-    return HarnessProcess(pid=pid, started=started) if pid > 1 else None
+    return HarnessProcess(pid=pid, started=started, namespace=_text(value.get("namespace"))) if pid > 1 else None

@@ -28,12 +28,13 @@ class Drop:
     def command(self, *words: str) -> list[str]:
         return [self.interpreter, "-I", "-S", str(DROP), *words]
 
-    def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
-        """Start a drop with its standard input open."""
+    def start(self, *words: str, before: list[str] | None = None, **options: Any) -> subprocess.Popen[bytes]:
+        """Start a drop with its standard input open; `before` are the interpreter's words in place of the script."""
         environment = {"PATH": os.defpath, "MEMSYNCD_HOME": str(self.home), **self.environment}
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        words = words or ("stop", "--harness", "claude-code")
         process = subprocess.Popen(
-            self.command(*(words or ("stop", "--harness", "claude-code"))),
+            [self.interpreter, *before, *words] if before else self.command(*words),
             **{**streams, "env": environment, **options},
         )
         self.running.append(process)

@@ -231,7 +231,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(ACTIONS) | st.text(),
     st.dictionaries(KEYS | TEXTS, JSON, max_size=12),

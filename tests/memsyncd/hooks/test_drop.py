@@ -140,10 +140,11 @@ def test_modes_are_private_whatever_the_umask(drop: Any) -> None:
 
 def test_fifty_at_once_lose_nothing(drop: Any) -> None:
     """Fifty hooks at the same time, into a home that none of them finds, leave fifty handoffs and no other file."""
-    processes = [drop.start() for _ in range(50)]
-    for number, process in enumerate(processes):
-        process.stdin.write(b'{"number": %d}' % number)
-        process.stdin.close()
+    processes = []
+    for number in range(50):
+        processes.append(drop.start())
+        processes[-1].stdin.write(b'{"number": %d}' % number)
+        processes[-1].stdin.close()
     assert {process.wait(timeout=60) for process in processes} == {0}
     assert sorted(handoff["hook_input"]["number"] for handoff in drop.handoffs()) == list(range(50))
     assert len(list((drop.home / "spools/claude-code/pending").iterdir())) == 50

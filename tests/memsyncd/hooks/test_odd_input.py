@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.hooks.odd_input import document
@@ -77,6 +77,7 @@ def test_numbers_json_does_not_know_become_null() -> None:
     assert kept(b'{"a": NaN, "b": -Infinity, "c": 1}')[0] == {"a": None, "b": None, "c": 1}
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode("utf-16-le")))
 def test_no_bytes_at_all_are_too_odd(raw: bytes) -> None:
     """Whatever bytes come, the result is an object in UTF-8 and well-formed members."""
