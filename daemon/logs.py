@@ -113,7 +113,8 @@ class Guard:
             return WITHHELD
         # cut before redaction too, so that a line costs no more than a line
         text = self._redact(str(value)[: 4 * MAX_CHARS])
-        text = "".join(letter if letter.isprintable() else " " for letter in text)
+        if not text.isprintable():
+            text = "".join(letter if letter.isprintable() else " " for letter in text)
         return text if len(text) <= MAX_CHARS else text[: MAX_CHARS - 1] + "…"
 
 

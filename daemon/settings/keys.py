@@ -4,7 +4,7 @@ import difflib
 import math
 import os
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -41,6 +41,8 @@ class Key:
         """Return `value`, as TOML gives it, as the key's type. Raises ValueFault."""
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueFault(self.allowed)
+        if any(not _is_plain(text) for text in _texts(value)):
+            raise ValueFault("a text without control characters")  # a path with a NUL is none
         try:
             return msgspec.convert(value, self.type)
         except msgspec.ValidationError as error:
@@ -65,7 +67,7 @@ class Key:
         if get_origin(kind) is list:
             parts = [part for part in text.split(os.pathsep) if part]
             return self.parse([{"path": part} for part in parts] if self.name == "spools" else parts)
-        return self.parse(text.strip() if get_origin(kind) is Literal else text)
+        return self.parse(text.strip())
 
     def clamp(self, value: float) -> Any:
         """Return the nearest value within the key's bounds."""
@@ -139,6 +141,21 @@ def _plain(kind: Any) -> Any:
 def _bounds(kind: Any) -> Meta:
     found = [part for part in get_args(kind) if isinstance(part, Meta)]
     return found[0] if found else Meta()
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
+
+
+def _is_plain(text: str) -> bool:
+    return not any(letter < " " or letter == "\x7f" for letter in text)
 
 
 def _spool_fault(error: msgspec.ValidationError) -> str:

@@ -171,7 +171,8 @@ def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
         _ = parts.port
     except ValueError:
         return False
-    return parts.scheme in schemes and bool(parts.hostname or parts.scheme.startswith("postgres"))
+    has_host = bool(parts.hostname) or parts.scheme.startswith("postgres")  # which may mean the local one
+    return parts.scheme in schemes and has_host and not any(letter.isspace() for letter in url)
 
 
 def _open_secrets(config_file: Path, values: Mapping[str, Any]) -> list[str]:

@@ -136,6 +136,9 @@ def test_an_unknown_key_names_the_nearest(read: Load, text: str, near: str) -> N
         ("platform = 'mem0'", 1, ["platform is a section"]),
         ("[[spools]]\nharness = 'codex'", 1, ["spools", "path"]),
         ("[telemetry]\napi_key = 5", 2, ["telemetry.api_key", "a text"]),
+        ('[platform]\napi_key_file = "/a\\u0000b"', 2, ["platform.api_key_file", "control characters"]),
+        ('exclude = ["/a\\nb"]', 1, ["exclude", "control characters"]),
+        ('[[spools]]\npath = "/a\\u0007"', 1, ["spools", "control characters"]),
     ],
 )
 def test_a_wrong_value_names_key_value_and_what_is_allowed(read: Load, text: str, line: int, parts: list[str]) -> None:
@@ -182,7 +185,7 @@ def test_all_faults_are_told_at_once(read: Load) -> None:
 
 def test_lines_are_right_beside_multi_line_texts(read: Load, tmp_path: Path) -> None:
     """What looks like a key within a text is none."""
-    text = 'agent_memory_path = """\n/a\\\nkind = 3\n"""\n[platform]\n# kind = "x"\nkind = "local"\n'
+    text = 'agent_memory_path = """\n/a\\\nkind = 3\\\n"""\n[platform]\n# kind = "x"\nkind = "local"\n'
     loaded = read(text)
     assert loaded.origins["platform.kind"] == f"{tmp_path / 'config.toml'}:7"
 
@@ -374,6 +377,7 @@ def test_a_relative_path_is_refused(read: Load, key: str) -> None:
         ("platform.url", "https://"),
         ("platform.url", "http://h:port"),
         ("queue.url", "mysql://x"),
+        ("platform.url", "https://h h"),
         ("http.proxy", "proxy:3128"),
         ("telemetry.endpoint", "file:///etc/passwd"),
     ],
@@ -438,3 +442,17 @@ def test_any_text_is_settings_or_a_sentence(read: Load, text: str) -> None:
     except ConfigurationError as error:
         told = tuple(error.sentences)
     assert all("config.toml" in sentence for sentence in told)
+
+
+@given(key=st.sampled_from(sorted(KEYS)), text=st.text(max_size=30) | st.floats().map(str) | st.integers().map(str))
+@hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_variable_is_a_setting_or_a_sentence(read: Load, key: str, text: str) -> None:
+    """Whatever an environment holds, what comes out is right by the schema or named."""
+    told: tuple[str, ...] = ()
+    try:
+        loaded = read("", {KEYS[key].variable: text})
+    except ConfigurationError as error:
+        told = tuple(error.sentences)
+    else:
+        assert KEYS[key].parse(flatten(loaded.settings)[key]) is not None
+    assert all(KEYS[key].variable in sentence or key in sentence or "spool" in sentence for sentence in told)
