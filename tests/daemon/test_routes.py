@@ -168,6 +168,21 @@ def test_a_flush_is_asked_for(handler: Routes, view: View, body: bytes, asked: t
     assert view.asked == [("flush", *asked)]
 
 
+def test_a_search_is_passed_on_whole(handler: Routes, view: View) -> None:
+    """What the client leaves out is left to the daemon."""
+    asked = {
+        "query": "how are tests run",
+        "cwd": "/w",
+        "top_k": 3,
+        "category": "decision",
+        "scope": "repo",
+        "run_id": "s",
+    }
+    assert ask(handler, "POST", "/search", json.dumps(asked).encode())[1]["succeeded"] is True
+    ask(handler, "POST", "/search", b'{"query": "x"}')
+    assert view.asked == [("search", asked), ("search", {"query": "x"})]
+
+
 def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View) -> None:
     """Both have defaults."""
     ask(handler, "GET", "/events")
@@ -196,6 +211,11 @@ def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View)
         ("GET /events?wait=61", b"", (400, "0 to 60")),
         ("GET /events?wait=nan", b"", (400, "wait")),
         ("GET /events?since=" + "9" * 5000, b"", (400, "since")),
+        ("POST /search", b"{}", (400, "query")),
+        ("POST /search", b'{"query": " "}', (400, "query")),
+        ("POST /search", b'{"query": "x", "top_k": 21}', (400, "1 to 20")),
+        ("POST /search", b'{"query": "x", "cwd": 1}', (400, "cwd")),
+        ("GET /search", b"", (405, "POST")),
         ("POST /flush", b"not json", (400, "JSON")),
         ("POST /flush", b"\xff", (400, "JSON")),
         ("POST /flush", b"[" * 100_000, (400, "JSON")),
