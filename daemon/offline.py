@@ -20,9 +20,15 @@ from daemon.status_parts import (
     TelemetryPart,
 )
 from jobs.errors import NewerSchema
+from jobs.job import JobState
 from jobs.queue import Destination, QueueCounts
 from memsyncd.evidence import schema
 from memsyncd.version import __version__
+
+POLL = "poll"
+"""The kind of the daemon's own timer, whose module loads the platforms."""
+
+MANY_TIMERS = 1000
 
 OPEN_EXTRACTIONS = f"""SELECT count(*), min(nullif(waiting_since, 0)) FROM memsyncd_posts
     WHERE batch >= 0 AND event_id <> ''
@@ -38,7 +44,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     findings: list[Finding] = []
     settings = settings_or_default(places, environ, findings)
     spools = spools_to_serve(places, settings)
-    counts, destinations = _queue(places.queue_file, now, findings)
+    counts, standing, destinations = _queue(places.queue_file, now, findings)
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None
     if is_held:
@@ -55,11 +61,8 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         spools=[_counted(spool, now, findings) for spool in spools],
         jobs=counts,
         destinations=destinations,
-        platform=PlatformPart(
-            settings.platform.kind,
-            settings.platform.url,
-            last_success_at=max(filter(None, (each.last_success_at for each in destinations)), default=None),
-        ),
+        standing_jobs=standing,
+        platform=_platform(settings, destinations),
         extraction=_extraction(spools, now, findings),
         telemetry=TelemetryPart(enabled=settings.telemetry.enabled, endpoint=settings.telemetry.endpoint),
         findings=findings,
@@ -106,16 +109,29 @@ def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     )
 
 
-def _queue(path: Path, now: float, findings: list[Finding]) -> tuple[QueueCounts, Sequence[Destination]]:
+def _queue(path: Path, now: float, findings: list[Finding]) -> tuple[QueueCounts, int, Sequence[Destination]]:
+    """Return the counts, how many waiting jobs are the daemon's own timers, and the destinations."""
     try:
         with offline_jobs.reader(path) as queue:
-            return (queue.counts(now), queue.destinations()) if queue else (NO_JOBS, ())
+            if queue:
+                timers = queue.jobs(state=JobState.WAITING, kind=POLL, lane="", limit=MANY_TIMERS)
+                return queue.counts(now), len(timers), queue.destinations()
     except snapshot.NotADatabaseError as error:
         newer = isinstance(error.__cause__, NewerSchema)
         findings.append(
             Finding("queue-newer" if newer else "queue-unreadable", where=str(path), detail="" if newer else str(error))
         )
-    return NO_JOBS, ()
+    return NO_JOBS, 0, ()
+
+
+def _platform(settings: Settings, destinations: Sequence[Destination]) -> PlatformPart:
+    """Return the platform of the settings, with what the queue remembers of it: a destination's name begins with its
+    platform's kind, and its URL follows."""
+    kind, url = settings.platform.kind, settings.platform.url
+    known = next((each for each in destinations if each.name.partition(" ")[0] == kind), None)
+    if known is None:
+        return PlatformPart(kind, url)
+    return PlatformPart(kind, url or known.name.partition(" ")[2], known.name, last_success_at=known.last_success_at)
 
 
 def _extraction(spools: Sequence[Spool], now: float, findings: list[Finding]) -> ExtractionPart:

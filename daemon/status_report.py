@@ -161,13 +161,11 @@ def _moving(parts: StatusParts) -> str:
 
 def _waiting(parts: StatusParts) -> str:
     pending = sum(spool.pending for spool in parts.spools)
-    counts = [
-        (pending, "handoff", "handoffs"),
-        (parts.jobs.ready + parts.jobs.waiting, "job", "jobs"),
-    ]
-    if parts.phase is Phase.DOWN:
-        counts[1] = (parts.jobs.ready + parts.jobs.waiting + parts.jobs.claimed, "job", "jobs")
-        counts[0] = (pending + sum(spool.running for spool in parts.spools), "handoff", "handoffs")
+    jobs = parts.jobs.ready + max(parts.jobs.waiting - parts.standing_jobs, 0)
+    if parts.phase is Phase.DOWN:  # what was in work waits too
+        jobs += parts.jobs.claimed
+        pending += sum(spool.running for spool in parts.spools)
+    counts = [(pending, "handoff", "handoffs"), (jobs, "job", "jobs")]
     named = [_number(*each) for each in counts if each[0]]
     alone = sum(each[0] for each in counts) == 1
     return f"{' and '.join(named)} {'waits' if alone else 'wait'}" if named else ""

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from daemon.settings import Settings
 
 
+NEXT = (
+    ("demo", "the whole path in a throw-away directory"),
+    ("status", "what waits, what moves, what is wrong"),
+    ("hooks command stop --harness claude-code", "  the line a hook of that harness runs"),
+)
+"""What to type next, and why."""
+
+
 @click.command(short_help="The daemon, in the foreground.")
 @click.option("--once", is_flag=True, help="Do all that is due, wait until it is confirmed or put off, and exit.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting for this run; may be repeated.")
@@ -69,9 +77,7 @@ def welcome(places: "Places", settings: "Settings", program: str = "memsyncd") -
         f"socket    {places.status_socket}",
         f"platform  {where}",
         "next, in another terminal:",
-        f"  {program} demo      the whole path in a throw-away directory",
-        f"  {program} status    what waits, what moves, what is wrong",
-        f"  {program} hooks command stop --harness claude-code    the line a hook of that harness runs",
+        *(f"  {program} {words.ljust(8)}{what}" for words, what in NEXT),
     ]
     if places.logs is None and places.config_file.parent == places.data:  # all below one directory (CONTRACT)
         lines.insert(4, f"  export MEMSYNCD_HOME={shlex.quote(str(places.data))}")

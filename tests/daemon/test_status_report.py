@@ -160,6 +160,8 @@ def test_standing_still_is_told(changes: dict[str, Any], red: bool) -> None:
     [
         ({}, "Nothing waits, nothing was asked for yet."),
         ({"counters": {"packets_delivered": 3}}, "Nothing waits; packets since the start: 3 delivered."),
+        ({"jobs": counts(waiting=1), "standing_jobs": 1}, "Nothing waits, nothing was asked for yet."),
+        ({"jobs": counts(waiting=3), "standing_jobs": 1}, "2 jobs wait."),
         ({"counters": {"packets_refused": 3}}, "Nothing waits; packets since the start: 3 refused."),
         ({"counters": {"packets_empty": 3}}, "Nothing waits; packets since the start: 3 held nothing to keep."),
         (

@@ -33,9 +33,9 @@ def test_welcome_tells_where_and_what_next(tmp_path: Path) -> None:
         "platform  local, embedded: memories stay on this machine",
         "next, in another terminal:",
         f"  export MEMSYNCD_HOME='{tmp_path}/a b'",
-        "  .venv/bin/memsyncd demo      the whole path in a throw-away directory",
-        "  .venv/bin/memsyncd status    what waits, what moves, what is wrong",
-        "  .venv/bin/memsyncd hooks command stop --harness claude-code    the line a hook of that harness runs",
+        "  .venv/bin/memsyncd demo    the whole path in a throw-away directory",
+        "  .venv/bin/memsyncd status  what waits, what moves, what is wrong",
+        "  .venv/bin/memsyncd hooks command stop --harness claude-code  the line a hook of that harness runs",
     ]
 
 
