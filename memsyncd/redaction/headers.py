@@ -5,7 +5,7 @@ import re
 from memsyncd.redaction.literals import is_reference
 
 _VALUE = re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\\{0,8}\"[^\"\r\n\\]*\\{0,8}\")+")
-"""To the line's end, an escaped one, or the quote around the header; quoted parameters (`username="…"`) belong to it."""
+"""To the line's end, an escaped one, or the quote around the header; quoted parameters (`realm="…"`) belong to it."""
 
 _SCHEME = re.compile(
     r"(?i)(?:bearer|basic|digest|token|negotiate|ntlm|api-?key|aws4-hmac-sha256|hawk|oauth|hmac(?:-sha256)?|dpop|mac"

@@ -12,7 +12,7 @@ class Kind(Enum):
     SECRET = "secret"  # noqa: S105  (the kind's name)
     PASS = "pass"  # noqa: S105  (the kind's name)
     """Bare `pass`: a password in a connection string, a verdict in a test report."""
-    PWD = "pwd"
+    PWD = "pwd"  # noqa: S105  (the kind's name)
     """Bare `pwd`: a password, or the working directory."""
     AUTH = "auth"
     """Bare `auth`: a secret only where the value looks like base64."""
@@ -56,7 +56,7 @@ _SUFFIXES = frozenset(
         "plain", "plaintext", "prod", "production", "raw", "staging", "string", "test", "text", "v", "val", "value",
     }
 )  # fmt: skip
-"""Words that may follow the telling one; any other (`token_count`, `secret_name`, `password_file`) makes it harmless."""
+"""Words that may follow the telling one; any other (`token_count`, `password_file`) makes it harmless."""
 
 _WHOLE = {
     "pass": Kind.PASS,

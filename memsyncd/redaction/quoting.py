@@ -19,7 +19,7 @@ _NEXT = re.compile(r"\s{0,80},\s{0,80}|\s{0,80}")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The inside of a quoted value, text[start:end]; `after` is past its closing quote. Not `closed`: it was cut off."""
+    """The inside of a quoted value, text[start:end]; `after` is past its closing quote. Not `closed`: cut off."""
 
     start: int
     end: int

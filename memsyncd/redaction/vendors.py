@@ -9,7 +9,7 @@ from memsyncd.redaction.shape import Shape
 _EDGE = re.compile(
     r"(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m)",
 )
-"""A word's left edge (facts 6.31): also after an escape (`\\n`, `\\u0022`), a percent code, the end of a colour code."""
+"""A word's left edge (facts 6.31): also after an escape (`\\n`, `\\u0022`), a percent code, a colour code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ _VENDORS: tuple[_Vendor | Shape, ...] = (
         re.compile(r"A(?:KIA|SIA)[A-Z0-9]{12,32}[\s,:;|\"']{1,5}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
     ),
     _prefixed("A(?:KIA|SIA|BIA|CCA)", "A-Z0-9", 12, "AKIA", "ASIA", "ABIA", "ACCA"),
-    # The rest: the vendors' published formats; the least length is well under the real one, since a cut token leaks too.
+    # The rest: the vendors' published formats; the least length is under the real one, since a cut token leaks too.
     _prefixed(
         "gl(?:pat|dt|rt|cbt|ptt|ft|oas|imt|agent|soat|ffct|rtr)-",
         _ALL + ".",

@@ -49,7 +49,7 @@ def in_json_thrice(text: str) -> str:
     after=SURROUNDING,
     gap=st.sampled_from([" ", "\n", ", ", "; ", "(", "\t"]),
 )
-def test_a_secret_never_survives(
+def test_a_secret_never_survives(  # noqa: PLR0917  (what hypothesis draws)
     wrap: Callable[[str], str], shape: str, body: str, before: str, after: str, gap: str
 ) -> None:
     """Every shape, amid any text, raw or in JSON at three depths; what was JSON still is."""

@@ -1,0 +1,96 @@
+"""What stands between a telling name and its value: a sign, a flag's space, the next line, a tag, a few words."""
+
+import re
+
+from memsyncd.redaction import quoting
+from memsyncd.redaction.literals import is_code_or_prose
+from memsyncd.redaction.names import Kind
+from memsyncd.redaction.telling import Name, Secret
+from memsyncd.redaction.values import UNQUOTED, value_at
+
+_SIGN = re.compile(
+    r"(?P<close>\\{0,64}[\"'`]|\\{1,64}u002[27]|%22)?(?P<bracket>\]?)[?!]?(?P<before>[ \t]{0,40})"
+    r"(?P<sign>=>|:=|={1,3}|!==?|:(?!:)|%3[DdAa])(?P<after>[ \t]{0,40})"
+)
+_PAIR = re.compile(
+    r"(?P<quote>\\{0,64}[\"'])?(?:,[ \t]{0,8}|\s{1,80})\\{0,64}[\"']?[vV]alue\\{0,64}[\"']?[ \t]{0,8}[:=][ \t]{0,8}"
+)
+_ARGUMENT = re.compile(r"\\{0,64}[\"'],[ \t]{0,8}(?=\\{0,64}[\"'])")
+_SPACES = re.compile(r"[ \t=]{1,8}(?![-\s])")
+_IS = re.compile(r"[ \t]{1,4}is:?[ \t]{1,4}(?:now |set to )?")
+_ELEMENT = re.compile(r"[^<>\n]{0,100}>(?P<value>[^<\n]{1,4096})</")
+_NEXT_LINE = re.compile(r"\s{0,80}\n\s{0,80}")
+_LONE = re.compile(r"[ \t]*([^\s\"'`:={(\[<>#-][^\s\"'`:={(\[]{0,200})[ \t]*(?=\n|\r|\Z)")
+_MIN_COMPARED = 6
+"""A shorter text that a value is compared with is a word of a language, not a secret."""
+
+
+def secrets_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one for each notation)
+    """Return what to replace after `name`, in order; nothing if no value follows."""
+    sign = _SIGN.match(text, name.end)
+    if sign is not None:
+        if sign["sign"] == "=>" and not sign["close"] and text[name.start - 1 : name.start] != ":":
+            return []
+        return _after_sign(text, name, sign)
+    if text[name.end : name.end + 1] not in {" ", "\t", '"', "'", "\\", ">", ",", "\n", "\r"}:
+        return []
+    pair = _PAIR.match(text, name.end)
+    if pair is not None:
+        return value_at(text, name, pair.end(), quoted_name=pair["quote"] or "", spaced=False)
+    if name.flag:
+        follows = _ARGUMENT.match(text, name.end) or _SPACES.match(text, name.end)
+        return value_at(text, name, follows.end(), quoted_name="", spaced=False) if follows else []
+    if text[name.start - 1 : name.start] in {"<", ":"} and (element := _ELEMENT.match(text, name.end)):
+        return [Secret(*element.span("value"))]
+    return _after_words(text, name)
+
+
+def _after_words(text: str, name: Name) -> list[Secret]:
+    """`password is v1`, `PASSWORD 'v1'`: only what cannot be an everyday sentence."""
+    if name.kind is not Kind.PASSWORD and name.kind is not Kind.SECRET:
+        return []
+    said = _IS.match(text, name.end)
+    if said is None:
+        spaces = _SPACES.match(text, name.end)
+        if spaces is None or name.kind is not Kind.PASSWORD:
+            return []
+        span = quoting.quoted(text, spaces.end())
+        return [Secret(span.start, span.end)] if span and span.closed and _one_word(text[span.start : span.end]) else []
+    span = quoting.quoted(text, said.end())
+    if span is not None:
+        return [Secret(span.start, span.end)] if span.closed and _one_word(text[span.start : span.end]) else []
+    value = UNQUOTED.match(text, said.end())
+    if value is None:
+        return []
+    word = value.group().rstrip(".!?")
+    mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return [Secret(value.start(), value.start() + len(word))] if mixed else []
+
+
+def _one_word(value: str) -> bool:
+    return bool(value) and not any(character.isspace() for character in value)
+
+
+def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
+    position = sign.end()
+    quote = sign["close"] or ""
+    line_end = _NEXT_LINE.match(text, position)
+    if line_end is not None:
+        if quote:
+            return value_at(text, name, line_end.end(), quoted_name=quote, spaced=False)
+        lone = _LONE.match(text, line_end.end()) if name.kind is Kind.PASSWORD and sign["sign"] in {":", "="} else None
+        if lone is None or is_code_or_prose(text, *lone.span(1), name=name.text, spaced=False):
+            return []
+        return [Secret(*lone.span(1))]
+    if sign["sign"] in {"==", "===", "!=", "!=="}:
+        span = quoting.quoted(text, position)
+        long = span is not None and span.closed and span.end - span.start >= _MIN_COMPARED
+        return [Secret(span.start, span.end)] if span and long and _one_word(text[span.start : span.end]) else []
+    if (
+        sign["sign"] == ":"
+        and name.text == "token"
+        and text[max(0, name.start - 11) : name.start].endswith("nexpected ")
+    ):
+        return []  # a parser's complaint
+    spaced = bool(sign["before"]) and sign["sign"] != ":"
+    return value_at(text, name, position, quoted_name=quote, spaced=spaced)
