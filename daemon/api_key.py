@@ -241,8 +241,9 @@ class _Command:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a command that was not waited for yet, and what it started: it leads a process group of its own."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:  # else its number may be another's by now
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _arguments(command: str) -> list[str]:

@@ -1,6 +1,5 @@
 """What the environment sets: `MEMSYNCD_…` for any key, and the names plugins use today (facts 15.3 to 15.5)."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,6 +96,8 @@ def _read_own(environ: Mapping[str, str], found: EnvironmentValues) -> None:
 
 def _unknown(variable: str, variables: Mapping[str, Key], found: EnvironmentValues) -> None:
     """Take a slip of the pen for a fault; a variable like none of ours is somebody else's, and only told."""
+    import difflib  # noqa: PLC0415  (only for a mistake; every command reads settings)
+
     close = difflib.get_close_matches(variable, list(variables), n=1, cutoff=_CLOSE)
     if close:
         found.faults.append(f"unknown variable {variable}; the nearest known one is {close[0]}.")

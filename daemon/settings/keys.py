@@ -1,6 +1,5 @@
 """The dotted keys of the schema: what each takes, how text becomes its value, and the sentence when it does not."""
 
-import difflib
 import math
 import os
 import types
@@ -127,6 +126,8 @@ SPOOL_KEYS = tuple(field.name for field in msgspec.structs.fields(Spool))
 
 def nearest(name: str, known: Mapping[str, object] | frozenset[str] | tuple[str, ...] = KEYS) -> str:
     """Return the known name most like `name`: in its own section, else the same word elsewhere, else any."""
+    import difflib  # noqa: PLC0415  (only for a mistake; every command reads settings)
+
     section, _, last = name.rpartition(".")
     neighbours = [other for other in known if section and other.rpartition(".")[0] == section]
     at_home = difflib.get_close_matches(name, neighbours, n=1, cutoff=0.8)
