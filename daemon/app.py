@@ -190,6 +190,7 @@ class Daemon:
         if moved:
             log.warning("clock-jumped", seconds=round(moved))
             self.parts.queue.shift_clock(moved)
+            self.parts.platform.drop_connections()  # a jump forward may have been a sleep (never-again 148)
             self.ingest_thread.hint()
         await asyncio.get_running_loop().run_in_executor(None, self.upkeep.tick)
         if self.upkeep.spools_changed or (self.watcher is not None and self.watcher.failure):

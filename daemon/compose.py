@@ -77,7 +77,7 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
     key_source = KeySource.from_settings(settings, environ, clock)
     queue = _queue(places, settings, clock, counters)
     platform = _platform(places, settings, key_source, clock)
-    served = Served(partial(_place_list, places, settings), clock, project_id)
+    served = Served(partial(_place_list, places, settings), clock, counters, project_id)
     gate = Gate(settings.exclude, places.data / "paused")
     resolver = ScopeResolver(places.home, environ)
     sessions = Sessions(idle_seconds=settings.flush.idle_seconds)

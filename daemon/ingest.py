@@ -6,7 +6,6 @@ parse waits out its grace and is set aside whole; it costs its neighbours nothin
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,10 +16,12 @@ from daemon.served import Served
 from daemon.sessions import Sessions
 from daemon.spool import EXPIRY_SECONDS, WAITING, Spool, Waiting
 from jobs.delivery import checkpoint_job
+from jobs.errors import QueueError
 from jobs.job import ACTIVE, JobState, NewJob
 from jobs.queue import JobQueue
 from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.counters import Counters
+from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.adapters import records_for, session_of
@@ -114,12 +115,11 @@ class Ingest:
                 del waiting[: len(batch)]
                 taken += self._take(spool, store, batch)
             self.findings.clear("spool-read-only", where)
-        except OSError as error:
-            if self.findings.report("spool-read-only", where, error.strerror or type(error).__name__):
-                self.on_event("spool-failed", spool=spool.name, error=error.strerror)
-        except sqlite3.Error as error:
-            if self.findings.report("spool-read-only", where, f"its evidence store: {error}"):
-                self.on_event("spool-failed", spool=spool.name, error=str(error))
+        except (OSError, EvidenceError, QueueError) as error:
+            # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
+            why = (isinstance(error, OSError) and error.strerror) or str(error)
+            if self.findings.report("spool-read-only", where, why):
+                self.on_event("spool-failed", spool=spool.name, error=why)
         return taken
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
@@ -130,12 +130,12 @@ class Ingest:
                 if taken is not None:
                     claimed.append(taken)
             self._record(spool, store, claimed)
-        except (OSError, sqlite3.Error):
+            self._queue_flushes(spool, store, [taken for taken in claimed if taken.handoff.is_flush])
+        except (OSError, EvidenceError, QueueError):
             for taken in claimed:
                 spool.give_back(taken.stem)
             raise
         self._finish_records(spool, [taken.stem for taken in claimed if not taken.handoff.is_flush])
-        self._queue_flushes(spool, [taken for taken in claimed if taken.handoff.is_flush])
         return len(claimed)
 
     def _claim(self, spool: Spool, waiting: Waiting) -> _Taken | None:
@@ -156,6 +156,10 @@ class Ingest:
             self._suspect(spool, waiting, str(error))
             return None
         self.grace.forget(spool.name, waiting.stem)
+        if not handoff.is_flush and not self.served.store(spool.name).own:
+            spool.bury(waiting.stem, "not-recorded", "events of a plugin's spool are written by the plugin alone")
+            self._lost("handoffs_dead", spool, waiting.stem)
+            return None
         return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness, redact=redact), age)
 
     def _suspect(self, spool: Spool, waiting: Waiting, why: str) -> None:
@@ -183,8 +187,8 @@ class Ingest:
                 processes[record.session_id] = taken.handoff.process
         if not events:
             return
-        if store.read_only:
-            raise sqlite3.OperationalError("of an unknown form, so nothing can be recorded in it")
+        if not store.own:
+            return  # a plugin records the last answer of a session by itself (facts 1.26)
         appended = store.append(events)
         self.counters.add("events_recorded", appended.inserted)
         self.counters.add("events_repeated", appended.duplicates)
@@ -247,10 +251,9 @@ class Ingest:
             spool.finish(stem)
         self.counters.add("handoffs_recorded", len(stems))
 
-    def _queue_flushes(self, spool: Spool, flushes: Sequence[_Taken]) -> None:
+    def _queue_flushes(self, spool: Spool, store: EvidenceStore, flushes: Sequence[_Taken]) -> None:
         if not flushes:
             return
-        store = self.served.store(spool.name)
         jobs = [_flush_request(spool, taken, store) for taken in flushes]
         for taken, job in zip(flushes, jobs, strict=True):
             if taken.handoff.reason == "idle":

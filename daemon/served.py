@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsyncd.evidence.store import EvidenceStore
-
 from daemon.findings import Findings
 from daemon.spool import Spool
 from memsyncd.clock import Clock
+from memsyncd.counters import Counters
 from memsyncd.evidence.errors import NewerSchema
+from memsyncd.evidence.store import EvidenceStore
 
 PLUGIN_SUFFIX = "-plugin"
 """Existing plugins keep their data in `~/.mem0/<harness>-plugin` (facts 15.1)."""
@@ -31,10 +31,15 @@ class Served:
     """Finds spools and opens their stores. `place_list` is asked again at every refresh, for hooks make new spools."""
 
     def __init__(
-        self, place_list: Callable[[], Sequence[Place]], clock: Clock, project_id_of: Callable[[str, str], str]
+        self,
+        place_list: Callable[[], Sequence[Place]],
+        clock: Clock,
+        counters: Counters,
+        project_id_of: Callable[[str, str], str],
     ) -> None:
         self._place_list = place_list
         self._clock = clock
+        self._counters = counters
         self._project_id_of = project_id_of
         self._lock = threading.Lock()
         self._spools: dict[str, Spool] = {}
@@ -99,12 +104,16 @@ class Served:
 
     def _open(self, spool: Spool, findings: Findings) -> None:
         where = str(spool.path)
-        is_theirs = not spool.own and spool.evidence.exists()
-        if not spool.own and not is_theirs and spool.path.name.endswith(PLUGIN_SUFFIX):
+        is_new = not spool.evidence.exists()
+        if is_new and not spool.own and spool.path.name.endswith(PLUGIN_SUFFIX):
             return  # a plugin makes its own store; until then there is nothing to deliver
         try:
             store = EvidenceStore.open(
-                spool.evidence, own=not is_theirs, clock=self._clock, project_id_of=self._project_id_of
+                spool.evidence,
+                own=spool.own or is_new,
+                clock=self._clock,
+                project_id_of=self._project_id_of,
+                counters=self._counters,
             )
         except NewerSchema as error:
             findings.report("newer-evidence", where, str(error))

@@ -2,16 +2,21 @@
 
 import os
 import shutil
+from collections.abc import Callable
+from functools import partial
 
 import structlog
 
 from daemon.compose import Parts
 from daemon.spool import Spool
+from jobs.errors import QueueError
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import JobState
 from jobs.poll import POLL
 from jobs.recovery import reconcile, session_over
 from memsyncd.clock import from_rfc3339
+from memsyncd.evidence.errors import EvidenceError
+from memsyncd.evidence.store import EvidenceStore
 
 FULL_BYTES = 64 * 1024 * 1024
 """Less free space than this is nearly full: one 64 MB handoff would not fit."""
@@ -33,20 +38,34 @@ class Upkeep:
 
     def maintain(self) -> None:
         """Serve what is new, give back stale claims, sweep, and queue what the evidence calls for."""
-        self.refresh()
-        self.take_back_claims(at_start=False)
-        parts = self._parts
-        now = parts.clock.wall()
-        for spool in parts.served.spools():
-            swept = spool.sweep(now)
-            if swept:
-                parts.counters.add("temporary_files_swept", swept)
-            for name in spool.oddities():
-                parts.findings.report("odd-file", f"{spool.pending}/{name}", "no regular file")
-        stores = [(spool.name, spool.own, store) for spool, store in parts.served.stores()]
-        missing = reconcile(stores, parts.delivery)
+        self._guarded("spools", self.refresh)
+        self._guarded("claims", self.take_back_claims)
+        for spool in self._parts.served.spools():
+            self._guarded(spool.name, partial(self._sweep, spool))
+        for spool, store in self._parts.served.stores():
+            self._guarded(spool.name, partial(self._reconcile, spool, store))
+
+    def _guarded(self, where: str, act: Callable[[], None]) -> None:
+        """Run a part of the upkeep; what fails is shown, and costs the other parts nothing."""
+        try:
+            act()
+        except (OSError, EvidenceError, QueueError) as error:
+            if self._parts.findings.report("upkeep-failed", where, str(error)):
+                log.warning("upkeep-failed", where=where, error=str(error))
+        else:
+            self._parts.findings.clear("upkeep-failed", where)
+
+    def _sweep(self, spool: Spool) -> None:
+        swept = spool.sweep(self._parts.clock.wall())
+        if swept:
+            self._parts.counters.add("temporary_files_swept", swept)
+        for name in spool.oddities():
+            self._parts.findings.report("odd-file", f"{spool.pending}/{name}", "no regular file")
+
+    def _reconcile(self, spool: Spool, store: EvidenceStore) -> None:
+        missing = reconcile(spool.name, store, self._parts.delivery)
         if missing:
-            parts.counters.add("jobs_recreated", missing)
+            self._parts.counters.add("jobs_recreated", missing)
             log.info("jobs-recreated", jobs=missing)
 
     def has_new_spools(self) -> bool:
@@ -70,7 +89,7 @@ class Upkeep:
         pending = [spool.pending for spool in self._parts.served.spools()]
         return [str(path) for path in (self._parts.places.spools, *pending) if path.is_dir()]
 
-    def take_back_claims(self, *, at_start: bool) -> None:
+    def take_back_claims(self, *, at_start: bool = False) -> None:
         """Return to those that wait the claims nobody works on (CONTRACT "Claims after a crash")."""
         parts = self._parts
         held = {(spool.name, stem) for spool, stem in parts.ingest.held.values()}
@@ -86,16 +105,28 @@ class Upkeep:
 
     def tick(self) -> None:
         """Queue the checkpoints of ended sessions, take up a changed key, and look at the disk."""
+        self._guarded("sessions", self._end_sessions)
+        self._guarded("key", self._take_up_key)
+        self._guarded("disk", self._look_at_disk)
+
+    def _end_sessions(self) -> None:
         parts = self._parts
-        if parts.settings.flush.auto:
-            for ended in parts.sessions.over(parts.clock.monotonic()):
-                if session_over(ended.spool, ended.session_id, ended.last_event, ended.why, parts.delivery):
-                    parts.journal.note("session-over", spool=ended.spool, why=ended.why)
+        if not parts.settings.flush.auto:
+            return
+        for ended in parts.sessions.over(parts.clock.monotonic()):
+            if session_over(ended.spool, ended.session_id, ended.last_event, ended.why, parts.delivery):
+                parts.journal.note("session-over", spool=ended.spool, why=ended.why)
+
+    def _take_up_key(self) -> None:
+        parts = self._parts
         fingerprint = parts.key_source.fingerprint()
         if fingerprint != self._fingerprint:
             self._fingerprint = fingerprint
             parts.queue.release(parts.platform.destination)
             log.info("key-changed")
+
+    def _look_at_disk(self) -> None:
+        parts = self._parts
         free = shutil.disk_usage(parts.places.data).free
         if free < FULL_BYTES:
             parts.findings.report("disk-nearly-full", str(parts.places.data), f"{free // 1_048_576} MB left")

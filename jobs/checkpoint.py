@@ -6,8 +6,10 @@ from typing import Any
 
 from jobs.claims import JobContext
 from jobs.delivery import Delivery, flush_job, flush_job_id
+from jobs.failures import after_store_error
 from jobs.job import ACTIVE, JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
+from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Event, Packet, PacketStatus
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.record import UNKNOWN_SESSION
@@ -29,11 +31,18 @@ def checkpoint(context: JobContext, delivery: Delivery) -> Outcome:
     Gives up, with the packets named, when one of them was given up: newer evidence has been delivered all the same.
     """
     payload = context.job.payload
-    spool, session_id = str(payload["spool"]), str(payload["session"])
     try:
-        store = delivery.store(spool)
+        store = delivery.store(str(payload["spool"]))
     except KeyError:
         return Snooze(HELD_SECONDS, "its spool is not served at present")
+    try:
+        return _checkpoint(payload, delivery, store)
+    except EvidenceError as error:
+        return after_store_error(error)
+
+
+def _checkpoint(payload: Mapping[str, Any], delivery: Delivery, store: EvidenceStore) -> Outcome:
+    spool, session_id = str(payload["spool"]), str(payload["session"])
     refusal = _refusal(session_id, delivery)
     if refusal is not None:
         return GiveUp(refusal)

@@ -1,6 +1,7 @@
-"""What a platform's failure means for the job that met it. Pure: a table from error class to outcome."""
+"""What a failure of platform or store means for the job that met it. Pure: from error class to outcome."""
 
 from jobs.outcomes import Cool, Outcome, Snooze
+from memsyncd.evidence.errors import EvidenceError
 from memsyncd.platforms.platform import (
     Busy,
     Cancelled,
@@ -22,6 +23,15 @@ _CODES: tuple[tuple[type[PlatformError], str], ...] = (
     (KeyRefused, "key-refused"),
     (QuotaExceeded, "quota"),
 )
+
+
+STORE_SECONDS = 10.0
+"""How long a job waits for an evidence store that is locked, full or away: a deferral, no attempt (never-again 43)."""
+
+
+def after_store_error(error: EvidenceError) -> Outcome:
+    """Return the outcome where the evidence could not be read or written: the job waits, for it did nothing wrong."""
+    return Snooze(STORE_SECONDS, str(error))
 
 
 def after_failure(error: PlatformError, destination: str) -> Outcome:

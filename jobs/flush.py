@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from jobs.claims import JobContext
 from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
-from jobs.failures import after_failure
+from jobs.failures import after_failure, after_store_error
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
+from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.packets.messages import messages
@@ -36,14 +37,21 @@ def flush(context: JobContext, delivery: Delivery) -> Outcome:
         store = delivery.store(str(payload["spool"]))
     except KeyError:
         return Snooze(HELD_SECONDS, "its spool is not served at present")
-    packet = store.packet(str(payload["packet"]))
+    try:
+        return _flush(context, delivery, store, str(payload["packet"]))
+    except EvidenceError as error:
+        return after_store_error(error)
+
+
+def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet_id: str) -> Outcome:
+    packet = store.packet(packet_id)
     if packet is None:
         return Done("its packet is no more", wake_lane=True)
     if packet.status == PacketStatus.GAVE_UP:
-        store.reopen_packet(packet.packet_id)  # only a person's retry runs the job of a packet that was given up
+        store.reopen_packet(packet_id)  # only a person's retry runs the job of a packet that was given up
     elif not packet.is_open:
         return Done("its packet was closed before", wake_lane=True)
-    scope = store.packet_scope(packet.packet_id) or Scope(packet.repo_id, packet.app_id)
+    scope = store.packet_scope(packet_id) or Scope(packet.repo_id, packet.app_id)
     held = delivery.hold(scope)
     if held is not None:
         return Snooze(HELD_SECONDS, held)
@@ -104,7 +112,11 @@ class _Run:
         if 0.0 <= waited < LOOK_AFTER_SECONDS:
             raise Ended(Snooze(LOOK_AFTER_SECONDS - waited, "an answer never came: about to look for the batch"))
         found = self.delivery.platform.find(
-            request.packet_id, request.number, user_id=request.user_id, app_id=request.app_id
+            request.packet_id,
+            request.number,
+            user_id=request.user_id,
+            app_id=request.app_id,
+            posted_at=post.started_at,
         )
         self.context.answered()
         return self._accept(request, found.event_id or ARRIVED, batches) if found is not None else ""

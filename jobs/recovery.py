@@ -1,6 +1,6 @@
 """Recovery: re-creates whatever job the evidence calls for and the queue does not have. A scan is the truth."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from jobs.delivery import CHECKPOINT, FLUSH, Delivery, checkpoint_job, flush_job, flush_job_id
 from jobs.flush import EXTRACTION_OPEN
@@ -17,19 +17,15 @@ WOKEN_AT_ONCE = 10_000
 """Flushes woken at start to register their open extractions anew; more of them wake by their own deadlines."""
 
 
-def reconcile(stores: Iterable[tuple[str, bool, EvidenceStore]], delivery: Delivery) -> int:
-    """Queue a flush for every open packet that has none; return how many were missing.
-
-    `stores` gives each spool's name, whether it is our own, and its evidence.
-    """
-    missing = 0
-    for spool, own, store in stores:
-        if store.read_only:
-            continue
-        for packet in store.open_packets():
-            if own or _is_abandoned(packet, delivery):
-                missing += delivery.queue.enqueue(flush_job(spool, packet, delivery.platform.destination))
-    return missing
+def reconcile(spool: str, store: EvidenceStore, delivery: Delivery) -> int:
+    """Queue a flush for every open packet of a spool that has none; return how many were missing."""
+    if store.read_only:
+        return 0
+    return sum(
+        delivery.queue.enqueue(flush_job(spool, packet, delivery.platform.destination))
+        for packet in store.open_packets()
+        if store.own or _is_abandoned(packet, delivery)
+    )
 
 
 def resume_extractions(delivery: Delivery) -> int:

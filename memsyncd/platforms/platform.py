@@ -132,8 +132,13 @@ class Platform(Protocol):
     def extractions(self) -> Iterator[Sequence[Extraction]]:
         """List recent extraction events, newest first, a page at a time; lazily, so the caller stops when it may."""
 
-    def find(self, packet_id: str, batch: int, *, user_id: str, app_id: str) -> Found | None:
-        """Look for a batch that may have arrived: in the event listing, then by its metadata among the memories."""
+    def find(
+        self, packet_id: str, batch: int, *, user_id: str, app_id: str, posted_at: float | None = None
+    ) -> Found | None:
+        """Look for a batch that may have arrived: in the event listing, then by its metadata among the memories.
+
+        `posted_at`, Unix seconds, is when it was sent: nothing older is of interest.
+        """
 
     def search(self, query: Query) -> Sequence[Memory]:
         """Find memories."""
@@ -143,6 +148,9 @@ class Platform(Protocol):
 
     def ping(self) -> Account:
         """Make the cheapest authenticated round trip."""
+
+    def drop_connections(self) -> None:
+        """Use none of the open connections again: the machine slept, or changed its network."""
 
     def cancel(self) -> None:
         """End every call in the air now (they raise); further calls fail at once. For a stop within its deadline."""

@@ -92,7 +92,15 @@ class LocalPlatform:
             if before is None:
                 return
 
-    def find(self, packet_id: str, batch: int, *, user_id: str, app_id: str) -> Found | None:
+    def find(
+        self,
+        packet_id: str,
+        batch: int,
+        *,
+        user_id: str,
+        app_id: str,
+        posted_at: float | None = None,  # noqa: ARG002  (the lookup is by key, however old)
+    ) -> Found | None:
         """Look for a batch; what was stored is found at once."""
         with self._reader.transaction() as connection:
             event = events.find(connection, packet_id, batch, user_id=user_id, app_id=app_id)
@@ -113,6 +121,9 @@ class LocalPlatform:
         with self._reader.transaction() as connection:
             connection.execute("SELECT count(*) FROM tombstones").fetchone()
         return Account()
+
+    def drop_connections(self) -> None:
+        """Nothing to drop: a file does not change its network."""
 
     def cancel(self) -> None:
         """End the calls now running (they raise Cancelled and have done nothing); later calls fail at once."""
