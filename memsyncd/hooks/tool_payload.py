@@ -34,7 +34,7 @@ EXIT_CODE_KEYS = ("exit_code", "exitCode", "returncode", "returnCode", "return_c
 # A program stands where a command begins: at the start, behind ; & | or (, behind VARIABLE=value, in a shell's -c,
 # and behind the programs that run another one.
 _BEGINNING = (
-    r"(?:^|[;&|(\n`]\s*|\b[A-Za-z_]\w*=\S*\s+|\s-c\s+[\"']?"
+    r"(?:^|[;&|(\n`]\s*|(?<!\S)[A-Za-z_]\w*=\S*\s+|\s-c\s+[\"']?"
     r"|(?:^|[\s/])(?:run|exec|-m|npx|bunx|time|env|sudo|timeout\s+\S+)\s+)(?:\S*/)?"
 )
 _WORDS = r"(?:\s+[^\s;&|]+)*?\s+"
