@@ -50,8 +50,16 @@ def _joined(commands: Sequence[str], files: Sequence[str]) -> str:
 
 def _shown(command: Command, redact: Callable[[str], str], *, with_result: bool) -> str:
     line = f"[{command.status}/{command.kind}] {_one_line(redact(command.command))}"
-    result = _one_line(redact(command.result))[:MAX_RESULT_CHARACTERS] if with_result else ""
+    result = _ends(_one_line(redact(command.result))) if with_result else ""
     return f"{line}\n  {result}" if result else line
+
+
+def _ends(result: str) -> str:
+    """Return a result within its limit: of a longer one the beginning and, as it tells most, the end."""
+    if len(result) <= MAX_RESULT_CHARACTERS:
+        return result
+    first = MAX_RESULT_CHARACTERS // 3
+    return f"{result[:first]}…{result[first + 1 - MAX_RESULT_CHARACTERS :]}"
 
 
 def _one_line(text: str) -> str:

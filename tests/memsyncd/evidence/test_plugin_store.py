@@ -412,3 +412,17 @@ def test_the_plugin_begins_a_new_file(plugin: Plugin, serve: Serve) -> None:
     plugin.event("user_prompt", "new")
     assert [event.payload["text"] for event in store.unflushed("s-1")] == ["new"]
     assert store.prepare("s-1", "idle", list) is not None
+
+
+def test_a_packet_the_plugin_prepared(plugin: Plugin, serve: Serve) -> None:
+    """Of a packet the plugin prepared, branch and commit are kept from our first request on (DESIGN, promise 3)."""
+    store = serve(*TODAY)
+    plugin.event("user_prompt", "q")
+    plugin.run("INSERT INTO session_scopes VALUES ('s-1', 'repo', 'app', '/w', 'main', 'abc', '', 'src')")
+    plugin.run(LEGACY, values=(None,))
+    store.begin_post("p", 0, 1.0)
+    plugin.run("UPDATE session_scopes SET branch = 'other', head_sha = 'def'")
+    assert store.packet_scope("p") == Scope("repo", "app", "app@repo", "/w", "main", "abc", "src")
+    moved = store.scope("s-1")
+    assert moved is not None
+    assert (moved.branch, moved.head_sha) == ("other", "def")

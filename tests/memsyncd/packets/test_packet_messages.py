@@ -197,7 +197,10 @@ def test_only_successful_changes_are_changed_files(event: Callable[..., Event], 
 def test_caps_of_the_block(event: Callable[..., Event]) -> None:
     """Twenty paths, the last thirty commands, results of 500 characters on one line, 8,000 in all (facts 4.11, 4.16)."""
     events = [event("tool_result", tool="Write", path=f"f{number:02}.py", failed=False) for number in range(25)]
-    events += [_bash(event, f"step {number}", "shell", failed=number == 39, result="r\n" * 900) for number in range(40)]
+    events += [
+        _bash(event, f"step {number}", "shell", failed=number == 39, result="r\n" * 900 + "1 failed")
+        for number in range(40)
+    ]
     (message,) = _posted([*events, event(ANSWER, "done")])
     block = message.content.removeprefix("done\n\n")
     assert len(block) <= 8_000
@@ -205,7 +208,9 @@ def test_caps_of_the_block(event: Callable[..., Event]) -> None:
     assert block.count("/shell] step") == 30
     assert "step 9\n" not in block
     failed = block.partition("[failed/shell] step 39\n  ")[2].partition("\n")[0]
-    assert 0 < len(failed) <= 500
+    assert len(failed) == 500
+    assert failed.startswith("r r r")
+    assert failed.endswith("r r 1 failed")
 
 
 def test_huge_commands_still_fit(event: Callable[..., Event]) -> None:
@@ -215,3 +220,40 @@ def test_huge_commands_still_fit(event: Callable[..., Event]) -> None:
     assert len(message.content) <= 8_006
     assert "[failed/test] 29 c" in message.content
     assert "[failed/test] 0 c" not in message.content
+
+
+def test_what_our_own_hook_records(event: Callable[..., Event]) -> None:
+    """The payloads of our own adapters (facts 9.1 to 9.7) are read as those of plugins are."""
+    shared = {"tool": "Bash", "agent_role": "main", "duration_ms": 12}
+    events = [
+        event(PROMPT, prompt="q"),
+        event(
+            "tool_failure",
+            **shared,
+            failed=True,
+            command="make",
+            kind="build",
+            preview={"stdout": "x"},
+            error="no rule",
+        ),
+        event(
+            "tool_result",
+            **shared,
+            failed=False,
+            command="make all",
+            kind="build",
+            preview={"stdout": "built", "stderr": "warn", "interrupted": False},
+        ),
+        event("tool_result", tool="Write", agent_role="main", failed=False, path=f"{ROOT}/Makefile", mutation_chars=0),
+        event("subagent_stop", final_message="not told", agent_id="a1"),
+        event(ANSWER, "a"),
+    ]
+    assert _posted(events)[1].content.split("\n")[2:] == [
+        "Commands run in this session:",
+        "[failed/build] make",
+        "  no rule",
+        "[succeeded/build] make all",
+        "  built warn",
+        "Files changed in this session:",
+        "- Makefile",
+    ]
