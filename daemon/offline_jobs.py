@@ -23,9 +23,6 @@ from jobs.recovery import retry_by_person
 if TYPE_CHECKING:
     from jobs.sqlite_queue import SqliteQueue
 
-MANY = 1_000_000
-"""`--dead` means all of them."""
-
 
 def offline_jobs(places: Places, *, state: str = "", kind: str = "", limit: int = 100) -> dict[str, Any]:
     """Return CONTRACT's `{"jobs": […]}`. Raises snapshot.NotADatabaseError where the queue cannot be read."""
@@ -42,19 +39,18 @@ def offline_job(places: Places, job_id: str) -> dict[str, Any] | None:
 
 
 def change_jobs(places: Places, spools: Sequence[Spool], verb: str, job_ids: Sequence[str]) -> dict[str, str]:
-    """`retry` or `discard` jobs (no ids: all that are dead); return for each why it was refused, empty where done.
+    """`retry` or `discard` jobs; return for each why it was refused, empty where done.
 
-    The handoff that was kept in one of the `spools` for a job goes the job's way: back to wait, or away.
-    Raises lock.AlreadyRunning, and snapshot.NotADatabaseError where the queue cannot be used.
+    The handoff that was kept in one of the `spools` for a job goes the job's way: back to wait, or away. Raises
+    lock.AlreadyRunning, and snapshot.NotADatabaseError where the queue cannot be used.
     """
     if not places.queue_file.exists():
         return dict.fromkeys(job_ids, "there is no such job")
     held = lock.DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=f"jobs {verb}")
     try:
         with _writable(places.queue_file) as queue:
-            ids = job_ids or [job.id for job in queue.jobs(state=JobState.DEAD, limit=MANY)]
             named = {spool.name: spool for spool in spools}
-            return {job_id: _change(queue, named, verb, job_id) for job_id in ids}
+            return {job_id: _change(queue, named, verb, job_id) for job_id in job_ids}
     finally:
         held.release()
 

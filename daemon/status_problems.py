@@ -110,8 +110,8 @@ def _of_spool(spool: SpoolPart) -> Iterator[Finding]:
             where=_many(spool.dead, "handoff was", "handoffs were") + f" ({spool.path})",
             message=f"{_many(spool.dead, 'handoff', 'handoffs')} of {spool.harness} "
             f"{'was' if spool.dead == 1 else 'were'} given up",
-            remedy=f"Each has its reason beside it in {spool.path}/dead; `mv` it into {spool.path}/pending to try "
-            "again, or remove both.",
+            remedy="`memsyncd jobs list --state dead` says why; then `memsyncd jobs retry ID`, or `memsyncd jobs "
+            "discard ID`.",
         )
     if spool.corrupt:
         yield Finding(

@@ -1,7 +1,9 @@
 """Status and jobs from the files: nothing is changed by looking, nothing odd is a traceback."""
 
+import contextlib
 import hashlib
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +18,7 @@ from daemon.places import Places, resolve
 from daemon.spool import Spool
 from daemon.status_report import status_document
 from jobs.job import NewJob
-from jobs.outcomes import Cool, GiveUp
+from jobs.outcomes import Cool, Done, GiveUp
 from jobs.policy import Policy
 from jobs.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
@@ -172,8 +174,6 @@ def test_an_empty_file_is_an_empty_queue(places: Places, environ: dict[str, str]
 
 def test_newer_files_are_named_and_left(places: Places, environ: dict[str, str]) -> None:
     """A queue and an evidence file of a newer version are problems of their own, byte-equal afterwards."""
-    import sqlite3
-
     (places.spools / "codex").mkdir(parents=True)
     for path in (places.queue_file, places.spools / "codex/evidence.sqlite3"):
         with sqlite3.connect(path) as connection:
@@ -182,7 +182,7 @@ def test_newer_files_are_named_and_left(places: Places, environ: dict[str, str])
     before = fingerprint(places.data)
     assert set(codes(document(places, environ))) == {"queue-newer", "newer-evidence"}
     with pytest.raises(snapshot.NotADatabaseError):
-        offline_jobs.change_jobs(places, spools(places, environ), "retry", [])
+        offline_jobs.change_jobs(places, [], "retry", ["x"])
     assert {name: seen for name, seen in fingerprint(places.data).items() if name != "daemon.lock"} == before
 
 
@@ -257,16 +257,46 @@ def test_retry_and_discard_work_on_the_file(places: Places, environ: dict[str, s
     assert (shown["state"], shown["attempts"]) == ("ready", 0)
 
 
-def test_retry_of_all_that_are_dead(places: Places, environ: dict[str, str]) -> None:
-    """No ids: every dead job, and nothing else; without a queue nothing is created."""
-    assert offline_jobs.change_jobs(places, spools(places, environ), "retry", []) == {}
+def test_changing_jobs_of_no_queue_makes_none(places: Places) -> None:
+    """Without a queue there is no job to change, and nothing is created."""
+    assert offline_jobs.change_jobs(places, [], "retry", ["x"]) == {"x": "there is no such job"}
     assert not places.data.exists()
+
+
+def test_another_program_s_database_is_a_problem(places: Places, environ: dict[str, str]) -> None:
+    """A sound database without our tables in the queue's place is told as unreadable, and not written to."""
+    places.data.mkdir()
+    with contextlib.closing(sqlite3.connect(places.queue_file)) as connection:
+        connection.execute("CREATE TABLE theirs(x)")
+        connection.execute("PRAGMA user_version = 1")
+    before = fingerprint(places.data)
+    assert codes(document(places, environ)) == ["queue-unreadable"]
+    assert fingerprint(places.data) == before
+
+
+def test_the_daemon_s_own_timer_is_nobody_s_work(places: Places) -> None:
+    """A poll job that waits for something to ask about is counted as waiting, but nothing waits."""
     queue = queue_at(places)
-    for number in range(3):
-        bury(queue, f"dead-{number}")
+    queue.enqueue(NewJob(id="poll:local", kind="poll", delay=100, reason="nothing open"))
     queue.close()
-    assert set(offline_jobs.change_jobs(places, spools(places, environ), "retry", [])) == {"dead-0", "dead-1", "dead-2"}
-    assert offline_jobs.offline_jobs(places, state="dead") == {"jobs": []}
+    told = document(places, {"MEMSYNCD_HOME": str(places.data)})
+    assert told["jobs"]["waiting"] == 1
+    assert "nothing waits" in told["summary"]
+
+
+def test_the_platform_s_last_success_is_remembered(places: Places) -> None:
+    """With the daemon down the platform is told with its address, its last success and its trouble."""
+    queue = queue_at(places)
+    name = "mem0 https://platform.test"
+    queue.enqueue(NewJob(id="one", kind="flush", destination=name), NewJob(id="two", kind="flush", destination=name))
+    for outcome, answered in ((Done(), True), (Cool(name, "no connection", "offline"), False)):
+        claim = queue.claim()
+        assert claim is not None
+        queue.finish(claim, outcome, answered=answered)
+    queue.close()
+    told = document(places, {"MEMSYNCD_HOME": str(places.data), "MEMSYNCD_PLATFORM_KIND": "mem0"})["platform"]
+    assert (told["url"], told["ok"], told["last_error"]) == ("https://platform.test", False, "no connection")
+    assert told["last_success_at"]
 
 
 def test_paused_is_told(places: Places, environ: dict[str, str]) -> None:

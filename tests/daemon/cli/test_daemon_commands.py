@@ -18,6 +18,7 @@ from daemon.cli.surroundings import Surroundings
 from daemon.http_socket import HttpSocket
 from daemon.lock import DaemonLock
 from daemon.routes import routes
+from daemon.spool import Spool
 from daemon.status_report import Finding, StatusParts, status_document
 
 NOW = 1_800_000_000.0
@@ -253,6 +254,30 @@ def test_flush_needs_the_daemon(around: Surroundings, capsys: pytest.CaptureFixt
         assert main(["status"], around) == 1
     finally:
         held.release()
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_dead_handoffs_are_listed_retried_and_discarded(
+    request: pytest.FixtureRequest, around: Surroundings, is_served: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With and without a daemon, a handoff given up before it became a job is handled as a dead job is."""
+    if is_served:
+        request.getfixturevalue("served")
+    spool = Spool(around.places().spools / "codex", "codex", own=True)
+    around.places().spools.mkdir()
+    spool.prepare()
+    for stem in ("a", "b", "c"):
+        (spool.pending / f"{stem}.running").write_text("{}")
+        spool.bury(stem, "expired")
+    assert main(["jobs", "list", "--state", "dead", "--json"], around) == 0
+    listed = json.loads(capsys.readouterr().out)["jobs"]
+    assert [(job["id"], job["reason"]) for job in listed] == [(f"handoff:codex/{stem}", "expired") for stem in "abc"]
+    assert main(["jobs", "show", "handoff:codex/a", "--json"], around) == 0
+    assert main(["jobs", "discard", "handoff:codex/a"], around) == 0
+    assert main(["jobs", "retry", "--dead"], around) == 0
+    assert sorted(path.name for path in spool.pending.iterdir()) == ["b.json", "c.json"]
+    assert list(spool.dead.iterdir()) == []
+    assert main(["jobs", "show", "handoff:codex/a"], around) == 1
 
 
 def test_jobs_without_a_daemon(around: Surroundings, capsys: pytest.CaptureFixture[str]) -> None:
