@@ -7,6 +7,7 @@ into a private directory first; one without a log is opened as immutable where i
 import contextlib
 import shutil
 import sqlite3
+import stat
 import struct
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ def user_version(path: Path) -> int:
 
     Raises NotADatabaseError; OSError where it cannot be read. An empty file is a database of version 0.
     """
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+        raise NotADatabaseError("it is no regular file")
     with path.open("rb") as file:
         head = file.read(_HEADER.size)
     if not head:

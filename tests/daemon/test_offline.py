@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -161,6 +162,15 @@ def test_foreign_files_are_problems(places: Places, environ: dict[str, str], con
     with pytest.raises(snapshot.NotADatabaseError):
         offline_jobs.offline_jobs(places)
     assert places.queue_file.read_bytes() == content
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "directory"])
+def test_what_is_no_file_is_a_problem(places: Places, environ: dict[str, str], make: Callable[[Path], None]) -> None:
+    """A pipe or a directory in a database's place is told and not waited for."""
+    (places.spools / "codex").mkdir(parents=True)
+    make(places.queue_file)
+    make(places.spools / "codex/evidence.sqlite3")
+    assert set(codes(document(places, environ))) == {"queue-unreadable", "spool-unreadable"}
 
 
 def test_an_empty_file_is_an_empty_queue(places: Places, environ: dict[str, str]) -> None:
