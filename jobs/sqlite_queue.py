@@ -209,7 +209,7 @@ class SqliteQueue:
                 self._living.add(owner)  # within the transaction: nobody may see the claim before it counts as living
             return taken
 
-        return owner, Operation(act)
+        return owner, Operation(act, durable=False)
 
     def _taken(self, owner: str, operation: Operation[Claim | None]) -> Claim | None:
         try:

@@ -55,8 +55,14 @@ class Transaction:
 class Operation(Generic[Result]):
     """One queued operation and what came of it."""
 
-    def __init__(self, act: Callable[[Transaction], Result]) -> None:
+    def __init__(self, act: Callable[[Transaction], Result], *, durable: bool = True) -> None:
+        """Take what is to be done.
+
+        Where it may be forgotten in a power cut (never in a mere crash of the process) `durable` is False, and it does
+        not wait for the disk: a forgotten claim is a job that is still ready.
+        """
         self._act = act
+        self.durable = durable
         self._result: Result | None = None
         self.error: BaseException | None = None
         self.transaction: Transaction | None = None
@@ -86,6 +92,7 @@ class Writer:
         self._turn = threading.Lock()
         self._queued: deque[Operation[Any]] = deque()
         self._closed = False
+        self._synced = True
 
     def run(self, act: Callable[[Transaction], Result]) -> Result:
         """Run one operation, return when it is on disk. Raises QueueUnavailable, or what `act` raised."""
@@ -146,8 +153,15 @@ class Writer:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
+    def _sync(self, durable: bool) -> None:
+        """Have the next commit wait for the disk or not; one that waits takes those before it along."""
+        if durable != self._synced:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._synced = durable
+
     def _transact(self, batch: Sequence[Operation[Any]]) -> None:
         execute = self._connection.execute
+        self._sync(any(operation.durable for operation in batch))
         execute("BEGIN IMMEDIATE")
         for operation in batch:
             execute("SAVEPOINT operation")
