@@ -156,6 +156,8 @@ def test_a_failed_batch_alone_is_posted_again(store: EvidenceStore, packet: Pack
     found = _again(store, packet)
     assert (found.slots, found.attempts, found.status, found.error) == (("", "evt-2"), 1, "semantic-failed", "why")
     assert [post.batch for post in store.posts(packet.packet_id)] == [1]
+    store.forget_slot(packet.packet_id, 0)
+    assert _again(store, packet).slots == ("", "evt-2")
     store.begin_post(packet.packet_id, 0, 20.0)
     store.accept_post(packet.packet_id, 0, "evt-3", batches=2, at=21.0)
     assert _again(store, packet).slots == ("evt-3", "evt-2")

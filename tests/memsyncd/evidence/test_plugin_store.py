@@ -10,7 +10,7 @@ import pytest
 
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
-from memsyncd.evidence import errors
+from memsyncd.evidence import database, errors
 from memsyncd.evidence.event import NewEvent, Post, Scope
 from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.store import EvidenceStore
@@ -426,3 +426,20 @@ def test_a_packet_the_plugin_prepared(plugin: Plugin, serve: Serve) -> None:
     moved = store.scope("s-1")
     assert moved is not None
     assert (moved.branch, moved.head_sha) == ("other", "def")
+
+
+def test_a_packet_without_its_events(plugin: Plugin, serve: Serve) -> None:
+    """A packet whose session is known no more still says where it belongs."""
+    plugin.run(*TODAY)
+    plugin.run(LEGACY, values=(None,))
+    assert serve("SELECT 1").packet_scope("p") == Scope("repo", "", "@repo")
+
+
+def test_a_file_that_may_not_be_written(plugin: Plugin) -> None:
+    """Where SQLite falls back to reading without a word, that is noticed."""
+    plugin.run(*TODAY)
+    for mode, expected in (("ro", False), ("rw", True)):
+        with closing(
+            sqlite3.connect(f"{plugin.path.as_uri()}?mode={mode}", uri=True, isolation_level=None)
+        ) as connection:
+            assert database._is_writable(connection) is expected

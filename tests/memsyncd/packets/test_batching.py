@@ -72,6 +72,13 @@ def test_an_assignment_stays_with_its_response() -> None:
     assert [message for part in parts for message in part] == [_user("find out"), before, assignment, response, after]
 
 
+def test_a_pair_too_large_is_parted() -> None:
+    """An assignment and a response that do not fit together are parted, each of them whole (facts 4.5, 4.6)."""
+    assignment = _assistant("Subagent assignment (Explore: x):\n" + "a" * 40_000)
+    response = _assistant("Subagent response (Explore: x):\n" + "b" * 40_000)
+    assert batches([_user("q"), assignment, response]) == [[_user("q"), assignment], [response]]
+
+
 def test_a_response_of_the_user_role_starts_no_exchange() -> None:
     """A response that its recorder gave the user's role is no new exchange (facts 4.5)."""
     assignment = _assistant("Subagent assignment (Explore: x):\n" + "a" * 28_000)
