@@ -9,7 +9,7 @@ from daemon.places import resolve
 from daemon.settings import Settings, flatten, load
 from daemon.settings.keys import KEYS
 
-DOCUMENT = Path(__file__).parents[2] / "docs/settings.md"
+DOCUMENT = Path(__file__).parents[3] / "docs/settings.md"
 
 
 def rows() -> dict[str, list[str]]:

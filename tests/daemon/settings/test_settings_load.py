@@ -1,0 +1,150 @@
+"""Settings put together: what wins, where it is from, and what only shows together."""
+
+from pathlib import Path
+
+import pytest
+
+from daemon.settings import flatten
+from daemon.settings.keys import KEYS
+from tests.daemon.settings.reading import Load, sentences
+
+
+def test_nothing_set_gives_the_documented_defaults(read: Load) -> None:
+    """The defaults are CONTRACT's, and each says so."""
+    loaded = read()
+    expected = {
+        "discover": True,
+        "exclude": [],
+        "spools": [],
+        "platform.kind": "local",
+        "platform.user_id": "ada",
+        "platform.max_cooldown_seconds": 900.0,
+        "http.timeout_seconds": 15.0,
+        "retry.first_delay_seconds": 5.0,
+        "retry.max_delay_seconds": 1800.0,
+        "queue.workers": 4,
+        "telemetry.enabled": False,
+        "telemetry.interval_seconds": 300.0,
+        "flush.idle_seconds": 300.0,
+        "flush.extraction_wait_seconds": 120.0,
+        "flush.event_poll_seconds": 1.0,
+        "recall.min_query_chars": 20,
+    }
+    flat = flatten(loaded.settings)
+    assert {name: flat[name] for name in expected} == expected
+    assert {name for name, origin in loaded.origins.items() if origin != "default"} == {"platform.user_id"}
+    assert set(loaded.origins) == set(KEYS) == set(flat)
+    assert loaded.warnings == ()
+
+
+def test_the_later_source_wins_and_each_value_knows_its_own(read: Load, tmp_path: Path) -> None:
+    """File, then environment, then command line."""
+    loaded = read(
+        '# mine\n[queue]\nworkers = 2\n\n[log]\nlevel = "debug"\n\n[http]\ntimeout_seconds = 20\n',
+        {"MEMSYNCD_LOG_LEVEL": "error", "MEMSYNCD_HTTP_TIMEOUT_SECONDS": "30"},
+        http__timeout_seconds="40",
+    )
+    settings = loaded.settings
+    assert (settings.queue.workers, settings.log.level, settings.http.timeout_seconds) == (2, "error", 40.0)
+    assert loaded.origins["queue.workers"] == f"{tmp_path / 'config.toml'}:3"
+    assert loaded.origins["log.level"] == "MEMSYNCD_LOG_LEVEL"
+    assert loaded.origins["http.timeout_seconds"] == "command line"
+    assert loaded.origins["queue.url"] == "default"
+
+
+def test_all_faults_are_told_at_once(read: Load) -> None:
+    """Nobody should have to start five times to learn of five slips."""
+    told = sentences(
+        read, "[queue]\nworkers = 0\nworkerz = 1\n", {"MEMSYNCD_HTTP_TIMEOUT_SECONDS": "soon"}, log__level="loud"
+    )
+    assert len(told) == 4
+
+
+def test_the_platform_follows_the_key_unless_told(read: Load, tmp_path: Path) -> None:
+    """A key's source decides, even when the key cannot be had; an explicit kind always wins."""
+    (tmp_path / "mem0_api_key").write_text("x")
+    cases: list[tuple[str, dict[str, str], str]] = [
+        ("", {"MEM0_API_KEY": "k"}, "mem0"),
+        ("", {"CLAUDE_PLUGIN_OPTION_API_KEY": "k"}, "mem0"),
+        ("[platform]\napi_key_file = '/gone'\n", {}, "mem0"),
+        ("[platform]\napi_key_command = 'pass mem0'\n", {}, "mem0"),
+        ("[log]\n", {"CREDENTIALS_DIRECTORY": str(tmp_path)}, "mem0"),
+        ("[log]\n", {"CREDENTIALS_DIRECTORY": str(tmp_path / "other")}, "local"),
+        ("[platform]\nkind = 'local'\n", {"MEM0_API_KEY": "k"}, "local"),
+        ("[platform]\nkind = 'mem0'\n", {}, "mem0"),
+    ]
+    for text, environ, kind in cases:
+        assert read(text, environ).settings.platform.kind == kind, (text, environ)
+
+
+def test_spools_are_listed_named_and_joined_by_a_plugins_own(read: Load) -> None:
+    """MEM0_CODE_DATA_DIR is one more, whatever the others; the directory's name tells the harness (facts 15.6)."""
+    text = "[[spools]]\npath = '~/agents/spool'\nharness = 'codex'\n[[spools]]\npath = '/srv/kimi-plugin'\n"
+    loaded = read(text, {"MEM0_CODE_DATA_DIR": "/data/cursor-plugin"})
+    assert [(spool.path, spool.harness) for spool in loaded.settings.spools] == [
+        ("/home/ada/agents/spool", "codex"),
+        ("/srv/kimi-plugin", "kimi"),
+        ("/data/cursor-plugin", "cursor"),
+    ]
+    by_variable = read(text, {"MEMSYNCD_SPOOLS": "/a:/b", "MEM0_CODE_DATA_DIR": "/c"}).settings.spools
+    assert [spool.path for spool in by_variable] == ["/a", "/b", "/c"]
+
+
+def test_exclusions_are_resolved_against_the_home(read: Load) -> None:
+    """`~` is the user's, and a pattern without a root stays one."""
+    text = "exclude = ['~/clients/**', '**/secret', '~']\n"
+    assert read(text).settings.exclude == ["/home/ada/clients/**", "**/secret", "/home/ada"]
+    assert read(text, {"MEMSYNCD_EXCLUDE": "~/a:/b"}).settings.exclude == ["/home/ada/a", "/b"]
+
+
+@pytest.mark.parametrize("key", ["platform.api_key_file", "http.ca_file", "agent_memory_path"])
+def test_a_relative_path_is_refused(read: Load, key: str) -> None:
+    """Relative to what would depend on who started the daemon."""
+    (only,) = sentences(read, "", {KEYS[key].variable: "here/x"})
+    assert key in only
+    assert "absolute" in only
+
+
+@pytest.mark.parametrize(
+    ("key", "url"),
+    [
+        ("platform.url", "api.example.test"),
+        ("platform.url", "ftp://x"),
+        ("platform.url", "https://"),
+        ("platform.url", "http://h:port"),
+        ("queue.url", "mysql://x"),
+        ("platform.url", "https://h h"),
+        ("http.proxy", "proxy:3128"),
+        ("telemetry.endpoint", "file:///etc/passwd"),
+    ],
+)
+def test_what_is_no_address_is_refused(read: Load, key: str, url: str) -> None:
+    """The sentence says how one begins, and does not repeat the address, which may carry a password."""
+    (only,) = sentences(read, "", {KEYS[key].variable: url})
+    assert key in only
+    assert url not in only
+
+
+def test_delays_must_agree(read: Load) -> None:
+    """The first wait is not longer than the longest."""
+    assert "at most" in sentences(read, "[retry]\nfirst_delay_seconds = 60\nmax_delay_seconds = 10\n")[0]
+
+
+def test_unknown_and_wrong_overrides_are_told(read: Load) -> None:
+    """The command line is no exception."""
+    assert "queue.workers" in sentences(read, queue__worker="3")[0]
+    assert read(queue__workers=3).settings.queue.workers == 3
+
+
+def test_secrets_are_masked_wherever_settings_are_shown(read: Load) -> None:
+    """Neither `config show` nor a repr in a log holds one."""
+    secret = "tele" + "x" * 20
+    password = "pw" + "y" * 20
+    loaded = read(
+        f"[telemetry]\napi_key = '{secret}'\n[queue]\nurl = 'postgresql://u:{password}@db.test/q'\n[http]\nproxy = 'http://u:{password}@p.test:1'\n"
+    )
+    told = f"{loaded.shown()} {loaded!r}"
+    assert secret not in told
+    assert password not in told
+    assert loaded.shown()["queue.url"][0] == "postgresql://(set)@db.test/q"
+    assert loaded.settings.telemetry.api_key == secret
