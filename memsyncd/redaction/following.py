@@ -21,6 +21,9 @@ _IS = re.compile(r"[ \t]{1,4}is:?[ \t]{1,4}(?:now |set to )?")
 _ELEMENT = re.compile(r"[^<>\n]{0,100}>(?P<value>[^<\n]{1,4096})</")
 _NEXT_LINE = re.compile(r"\s{0,80}\n\s{0,80}")
 _LONE = re.compile(r"[ \t]*([^\s\"'`:={(\[<>#-][^\s\"'`:={(\[]{0,200})[ \t]*(?=\n|\r|\Z)")
+_SPOKEN_OF = re.compile(r"(?:nexpected|[:@]param|[:@]type)[ \t]{1,2}\Z")
+"""A parser's complaint about a token; a parameter's documentation."""
+
 _MIN_COMPARED = 6
 """A shorter text that a value is compared with is a word of a language, not a secret."""
 
@@ -31,6 +34,8 @@ def secrets_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one
     if sign is not None:
         if sign["sign"] == "=>" and not sign["close"] and text[name.start - 1 : name.start] != ":":
             return []
+        if sign["bracket"] and not sign["close"] and text[name.start - 1 : name.start] == "[":
+            return []  # an index by a variable
         return _after_sign(text, name, sign)
     if text[name.end : name.end + 1] not in {" ", "\t", '"', "'", "\\", ">", ",", "\n", "\r"}:
         return []
@@ -84,13 +89,10 @@ def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
         return [Secret(*lone.span(1))]
     if sign["sign"] in {"==", "===", "!=", "!=="}:
         span = quoting.quoted(text, position)
-        long = span is not None and span.closed and span.end - span.start >= _MIN_COMPARED
+        least = _MIN_COMPARED if name.text != "token" else 2 * _MIN_COMPARED  # parsers compare tokens with words
+        long = span is not None and span.closed and span.end - span.start >= least
         return [Secret(span.start, span.end)] if span and long and _one_word(text[span.start : span.end]) else []
-    if (
-        sign["sign"] == ":"
-        and name.text == "token"
-        and text[max(0, name.start - 11) : name.start].endswith("nexpected ")
-    ):
-        return []  # a parser's complaint
+    if sign["sign"] == ":" and _SPOKEN_OF.search(text, max(0, name.start - 11), name.start):
+        return []
     spaced = bool(sign["before"]) and sign["sign"] != ":"
     return value_at(text, name, position, quoted_name=quote, spaced=spaced)

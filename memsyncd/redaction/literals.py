@@ -19,7 +19,8 @@ _NO_SECRET = frozenset(
         "from", "to", "by", "with", "without", "your", "our", "my", "their", "his", "her", "its", "it",
         "that", "these", "those", "when", "where", "which", "who", "see", "enter", "click",
         "use", "using", "needs", "there", "only", "must.", "then", "else", "return", "pass", "break",
-        "continue", "raise", "throw", "await", "async", "new", "del", "lambda", "include", "omit",
+        "continue", "raise", "throw", "await", "async", "new", "del", "lambda", "include", "options", "flag", "flags",
+        "argument", "arguments", "parameter", "parameters", "field", "fields", "prompt", "prompts", "omit",
         "same-origin", "inherit", "hover", "before", "after", "focus", "active", "visited", "first-child",
         "last-child", "nth-child",
     }
@@ -28,7 +29,7 @@ _NO_SECRET = frozenset(
 
 _REFERENCE = re.compile(
     r"\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$\{\{[^}\n]{0,200}\}\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[@*#?$0-9]"
-    r"|\{\{[^}\n]{0,200}\}\}|\{[A-Za-z_][\w.]{0,100}(?:![rsa])?\}|<[A-Za-z][\w .-]{0,60}>|%\([A-Za-z_]\w{0,60}\)s"
+    r"|\{\{[^}\n]{0,200}\}\}|\{[\w.]{1,100}(?:![rsa])?\}|<[A-Za-z][\w .-]{0,60}>|%\([A-Za-z_]\w{0,60}\)s"
     r"|%[A-Za-z_]{2,60}%|%[sdrvq]|:[a-z_]{2,40}|\*{2,}"
 )
 """Shell and template variables, placeholders, and values that are masked already."""
@@ -56,7 +57,9 @@ _ROOTS = frozenset(
     }
 )  # fmt: skip
 _BARE = re.compile(r"[*&]?" + _IDENTIFIER)
-_CODE_FOLLOWS = re.compile(r"\s{0,4}[),;\]}]")
+_CODE_FOLLOWS = re.compile(r"\s{0,4}[),;\]}]|[ \t]{1,4}=[ \t]")
+_OPERATOR = re.compile(r"[ \t]{1,4}(?:[+*%-][ \t]|(?:if|or|and|in|is|else)[ \t])")
+_SMALL = re.compile(r"-?[0-9]{1,2}")
 
 
 def is_reference(text: str, position: int = 0, end: int | None = None) -> bool:
@@ -64,31 +67,37 @@ def is_reference(text: str, position: int = 0, end: int | None = None) -> bool:
     return _REFERENCE.fullmatch(text, position, len(text) if end is None else end) is not None
 
 
-def is_code_or_prose(text: str, start: int, end: int, *, name: str, spaced: bool) -> bool:
+def is_code_or_prose(text: str, start: int, end: int, *, name: str, spaced: bool, target: bool = False) -> bool:
     """Whether the unquoted value text[start:end] after `name` holds no secret.
 
-    `spaced` tells that the sign between them stood between spaces, as in `password = value`.
+    `spaced` tells that the sign between them stood between spaces, as in `password = value`, `target` that the name is
+    an attribute or one of several that code assigns to.
     """
     value = text[start:end]
-    if value.rstrip(".,;:!?)]}'\"").lower() in _NO_SECRET or not value.strip("*.,;:!?()[]{}<>-=|/\\#"):
+    if value.strip(".,;:!?()[]{}'\"").lower() in _NO_SECRET or not value.strip("*.,;:!?()[]{}<>-=|/\\#"):
         return True
     reference = _REFERENCE.match(text, start)
     if reference is not None and reference.end() >= end:
         return True
     if _CALL.match(text, start) or _INDEX.match(text, start):
         return True
-    return _names_another(text, start, value.rstrip(".,;:)"), name=name, spaced=spaced)
+    if spaced and _SMALL.fullmatch(value):
+        return True
+    return _names_another(text, start, value.rstrip(".,;:)"), name=name, spaced=spaced, target=target)
 
 
-def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool) -> bool:
+def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool, target: bool) -> bool:
     """Whether `value` is a variable or attribute: `password=password`, `token = settings.api_key`."""
     if _DOTTED.fullmatch(value):
         parts = re.split(r"\.|::|->|\?\.", value.lstrip("*&!"))
-        return parts[0].lower() in _ROOTS or kind_of(parts[-1]) is not None
+        capitals = spaced and all(part[0].isupper() and part.isalpha() for part in parts)
+        return capitals or parts[0].lower() in _ROOTS or kind_of(parts[-1]) is not None
     if not _BARE.fullmatch(value) or name.isupper():
         return False
     bare = value.lstrip("*&")
-    if bare == name:
+    if bare.strip("_") == name.strip("_") or (spaced and not any(map(str.isdigit, bare)) and target):
+        return True
+    if spaced and _OPERATOR.match(text, start + len(value)):
         return True
     telling = kind_of(bare) is not None and ("_" in bare or not bare.islower())
     return telling and (spaced or _CODE_FOLLOWS.match(text, start + len(value)) is not None)

@@ -10,8 +10,8 @@ from memsyncd.redaction.following import secrets_after
 from memsyncd.redaction.names import kind_of
 from memsyncd.redaction.telling import Name
 
-_TRIGGER = re.compile("pass|pwd|secret|token|cred|auth|cookie|key")
-"""Part of every telling name; plain, for it runs over all text."""
+_TRIGGER = re.compile("pass(?!ed|ing)|pwd|secret|token|cred|auth(?!or[^i])|cookie|key(?!word)")
+"""Part of every telling name; plain, for it runs over all text. What is left out here is only common and harmless."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_-]{0,48}")
 _FOLLOWS = frozenset(" \t\r\n:=\"'`\\]?!>%,")
@@ -19,6 +19,9 @@ _FOLLOWS = frozenset(" \t\r\n:=\"'`\\]?!>%,")
 
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _MAX_NAME = 64
+
+_TARGET = re.compile(r"(?:\b(?:self|this|cls)\.|(?:\A|\n)[ \t]*[A-Za-z_][\w.]*(?:, [A-Za-z_][\w.]*)*, )\Z")
+"""What stands before a target of an assignment in code: `self.token = …`, `user, password = …`."""
 
 _ESCAPED = re.compile(r"[nrtbfv](?=.)")
 _CODED = re.compile(r"u00[0-9a-fA-F]{2}")
@@ -64,4 +67,7 @@ def _name_at(text: str, start: int, end: int) -> Name | None:
             break
     name = text[start:end].strip("-")
     kind = kind_of(name)
-    return None if kind is None else Name(start, end, name, kind, flag=text[start] == "-")
+    if kind is None:
+        return None
+    target = before in {".", " "} and _TARGET.search(text, max(0, start - _MAX_NAME), start) is not None
+    return Name(start, end, name, kind, flag=text[start] == "-", is_target=target)

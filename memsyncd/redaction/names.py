@@ -94,7 +94,7 @@ def _kind_of_words(words: list[str]) -> Kind | None:
         return Kind.AUTHORIZATION
     if last == "signature" and before in {"amz", "goog"}:
         return Kind.SECRET
-    return Kind.SECRET if _is_token(last, before) else None
+    return Kind.SECRET if _is_token(last, before) and "public" not in words else None
 
 
 def _is_token(last: str, before: str) -> bool:

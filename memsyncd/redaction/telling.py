@@ -8,13 +8,17 @@ from memsyncd.redaction.replacement import REPLACEMENT
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A telling name in the text: where it stands and what it announces."""
+    """A telling name in the text: where it stands and what it announces.
+
+    `flag`: written as a command's flag. `is_target`: an attribute or one of several targets of an assignment in code.
+    """
 
     start: int
     end: int
     text: str
     kind: Kind
     flag: bool
+    is_target: bool = False
 
 
 @dataclass(frozen=True, slots=True)

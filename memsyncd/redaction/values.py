@@ -22,7 +22,8 @@ UNQUOTED = re.compile(
 into the next parameter, the end of the string around it, or an escaped line end."""
 
 _NUMBER = re.compile(r"-?[0-9][0-9.eE+-]*")
-_ANNOTATED = re.compile(r"[\w.\[\], |&<>?]{1,80}?[ \t]{0,4}=[ \t]{0,4}(?=[rbfuRBFU]{0,2}[\"'`])")
+_ANNOTATED = re.compile(r"[\w. |&<>?]{1,60}?(?:\[[^\]\n]{0,60}\])?[ \t]{0,4}=[ \t]{0,4}(?=[rbfuRBFU]{0,2}[\"'`])")
+_SCHEME_ONLY = re.compile(r"(?i)(?:basic|bearer|digest|token|apikey)?[ ]?")
 _MAX_LINE = 400
 """How far back an open quote is looked for."""
 
@@ -39,7 +40,7 @@ def value_at(text: str, name: Name, position: int, *, quoted_name: str, spaced: 
         if not quoted_name and _closes_around(text, name.start, span):
             return []
         return _quoted_value(text, name, span, quoted_name=quoted_name)
-    if name.kind is Kind.AUTHORIZATION or name.kind is Kind.COOKIE:
+    if not quoted_name and name.kind in {Kind.AUTHORIZATION, Kind.COOKIE}:
         find = authorization_end if name.kind is Kind.AUTHORIZATION else cookie_end
         end = find(text, position)
         return [Secret(position, end)] if end > position else []
@@ -50,8 +51,8 @@ def value_at(text: str, name: Name, position: int, *, quoted_name: str, spaced: 
     if quoted_name and _NUMBER.fullmatch(bare.group()):
         quote = quoted_name if name.kind not in {Kind.AUTH, Kind.PASS, Kind.PWD} else ""
         return [Secret(start, end, f"{quote}{REPLACEMENT}{quote}")] if quote else []
-    if is_code_or_prose(text, start, end, name=name.text, spaced=spaced):
-        return _annotated(text, start)
+    if is_code_or_prose(text, start, end, name=name.text, spaced=spaced, target=name.is_target):
+        return _annotated(text, start) if text[name.end : start].strip() == ":" else []
     return [Secret(start, end)] if _weighs(name, bare.group(), text[position - 1], quoted=False) else []
 
 
@@ -77,6 +78,10 @@ def _quoted_value(text: str, name: Name, span: quoting.Span, *, quoted_name: str
         return []  # an empty literal in code hides nothing
     if not quoted_name and is_reference(content):
         return []
+    if name.kind is Kind.AUTHORIZATION:
+        scheme = _SCHEME_ONLY.match(content)
+        if scheme and content and (scheme.end() == len(content) or is_reference(content, scheme.end())):
+            return []
     if not _weighs(name, content, "", quoted=True):
         return []
     end = span.end

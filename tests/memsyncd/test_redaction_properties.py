@@ -100,6 +100,7 @@ def shape_of(value: object) -> object:
 
 
 UNITS = [
+    "self.token = ", "a, password = ", ":param token: ", "[token] = ", "password: a[a, ", "password: a |", '"Authorization": "Basic ',
     "password=", "password='", 'password="', "password=`", 'password="a"b', 'password: \\"', 'password=\\"\\\\\\"x ', "password=\\", "token=a,", "token=a,a", "token=)", "token ", "token is ",
     "password:\n", 'password="""', "password='''x\n", "Authorization: Basic ", "Authorization:", 'Authorization: a="', "Cookie: a=", 'Cookie: a="', "://", "://a:", "://a:b@", "a:b@", "://a:@@", "@", "\\", '\\"', "\\\\n",
     "sk-", "task-", "sk-sk-", "ask-", "eyJ", "eyJaaaaaaaaaa", "eyJaaaaaaaaaa.", "eyJaaaaaaaaaa-", "AKIA", "a_", "x", " ", "\t", "\n", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nMIIB\n", "-----END PRIVATE KEY-----",
