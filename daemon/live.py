@@ -25,6 +25,7 @@ from daemon.status_report import (
 from jobs.delivery import FLUSH, lane
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import ACTIVE, Job, JobState
+from jobs.poll import POLL
 from jobs.queue import Destination
 from jobs.recovery import asked_by_person, retry_by_person
 from jobs.workers import Workers
@@ -79,6 +80,7 @@ class LiveView:
             counters=parts.counters.snapshot(),
             findings=parts.findings.all(),
             last_progress_at=self.last_progress_at,
+            standing_jobs=len(parts.queue.jobs(state=JobState.WAITING, kind=POLL)),
             oldest_claim_seconds=self.workers.oldest_claim_age(),
             paused=parts.gate.is_paused,
             socket=str(parts.places.status_socket),

@@ -29,10 +29,11 @@ class Observer:
     def finished(self, job: Job, outcome: Outcome, seconds: float) -> None:
         """Tell how a run ended; `job` stands as the outcome left it."""
         what, why = _told(outcome)
-        if not isinstance(outcome, Cool):
+        is_cooled = isinstance(outcome, Cool)
+        if job.kind == POLL and not is_cooled:
+            return  # a question that brought nothing is no progress (never-again 139), and no line in the log
+        if not is_cooled:
             self.on_progress()
-        if job.kind == POLL and not isinstance(outcome, Cool):
-            return
         self._parts.counters.add(f"jobs_{what.replace('-', '_')}")
         self._parts.journal.note("job-finished", job=job.id, job_kind=job.kind, outcome=what, why=why)
         log.info(

@@ -144,10 +144,11 @@ class Spool:
 
     def revive(self, stem: str) -> bool:
         """Bring a dead handoff back to wait, with a new age; False where there is none."""
-        target = self.pending / (stem + WAITING)
-        if not _moved(self.dead / (stem + WAITING), target):
+        source = self.dead / (stem + WAITING)
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(source, follow_symlinks=False)
+        if not _moved(source, self.pending / (stem + WAITING)):
             return False
-        os.utime(target)
         (self.dead / (stem + REASON)).unlink(missing_ok=True)
         return True
 

@@ -47,10 +47,9 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
         greeting = "" if once else welcome(places, loaded.settings, program)
 
         # the whole daemon, which no other command and no wrong setting loads; its log first, for it keeps rich out
-        from daemon import logs  # noqa: PLC0415, I001
+        from daemon import logs  # noqa: F401, PLC0415, I001
         from daemon import app  # noqa: PLC0415
 
-        logs.setup(loaded.settings.log.level, loaded.settings.log.format, stream=sys.stderr)
         return app.run(places, loaded.settings, around.environ, once=once, on_ready=lambda: _greet(greeting))
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
