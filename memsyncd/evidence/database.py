@@ -132,10 +132,12 @@ class Database:
     def _inspect(self, connection: sqlite3.Connection) -> None:
         self._schema_version = connection.execute("PRAGMA schema_version").fetchone()[0]
         self.shape = schema.inspect(connection)
-        unwritable = "" if _is_writable(connection) else f"{self.path.name} or its directory cannot be written"
-        self.read_only = bool(self.shape.problem or unwritable)
-        if self.read_only:
-            self.problem = self.shape.problem or unwritable
+        problem = self.shape.problem
+        if not problem and not _is_writable(connection):
+            problem = f"{self.path.name} or its directory cannot be written"
+        self.read_only = bool(problem)
+        if problem:
+            self.problem = problem
         elif not self.own:
             self.problem = ""
 
@@ -185,10 +187,15 @@ class Database:
 
 
 def _is_writable(connection: sqlite3.Connection) -> bool:
-    """Ask SQLite, which falls back to reading without a word where it may not write."""
+    """Try a write and take it back: what it may not write SQLite opens all the same, even a write transaction."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     try:
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
+        try:
+            connection.execute(f"PRAGMA user_version = {version}")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
         return error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
     return True
