@@ -50,12 +50,21 @@ _COMMANDS = (
         ("redis-cli",),
         re.compile(EDGE + r"redis-cli[ \t][^\n|;&]{0,200}?(?<=[ \t])-a[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"),
     ),
+    Shape(("pass:",), re.compile(r"-pass(?:in|out)?[ \t=]{1,4}pass:(?P<secret>[^\s\"'`\\]+)")),
+    Shape(
+        ("ldap",),
+        re.compile(
+            EDGE + r"ldap[a-z]{1,12}[ \t][^\n|;&]{0,200}?(?<=[ \t])-w[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"
+        ),
+    ),
     Shape(("curl",), re.compile(_CURL + r"(?P<secret>[^\s\"'$\\][^\s\"'\\]*)")),
 )
 
 _PLACES = (
     # user:password@tcp(host), as Go's MySQL driver writes it.
     Shape(("@tcp(", "@unix("), re.compile(r"[\w.-]{1,64}:(?P<secret>[^\s\"'`@:/]{1,128})@(?:tcp|unix)\(")),
+    # scott/password@host, as Oracle's driver has it.
+    Shape((":thin:",), re.compile(r"(?i):thin:[^\s/@:\"'`]{1,64}/(?P<secret>[^\s\"'`@]{1,128})@")),
 )
 
 _SIGNATURES = (
@@ -64,9 +73,18 @@ _SIGNATURES = (
         ("sig",),
         re.compile(r"(?i)[?&;](?:amp;)?(?:x-(?:amz|goog)-)?sig(?:nature)?=(?P<secret>[\w%+/=~-]{8,})"),
     ),
+    Shape(("key=",), re.compile(r"[?&]key=(?P<secret>(?=[^\s&]{0,64}[0-9])[\w%~-]{24,})")),
 )
 
 _OTHERS = (
+    # A form's part.
+    Shape(
+        ("form-data",),
+        re.compile(
+            r"(?i)name=\\{0,8}\"[^\"\\\n]{0,40}(?:password|passwd|secret|token|api[_-]?key)\\{0,8}\""
+            r"(?:\r?\n|(?:\\{1,8}[rn])+){1,4}(?P<secret>[^\r\n\\\"]{1,4096})"
+        ),
+    ),
     Shape(("eyj",), re.compile(_JWT + r"eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{2,}){1,4}\.?")),
     Shape(("bearer ",), re.compile(r"(?i)" + EDGE + r"bearer +(?P<secret>(?=[^\s]{0,64}[0-9])[\w.~+/=-]{12,})")),
     # .netrc

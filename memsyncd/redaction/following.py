@@ -24,6 +24,14 @@ _LONE = re.compile(r"[ \t]*([^\s\"'`:={(\[<>#-][^\s\"'`:={(\[]{0,200})[ \t]*(?=\
 _SPOKEN_OF = re.compile(r"(?:nexpected|[:@]param|[:@]type)[ \t]{1,2}\Z")
 """A parser's complaint about a token; a parameter's documentation."""
 
+_OPEN_CALL = re.compile(r"\([ ]?(?=\\{0,64}[\"'`])")
+_BLOCK = re.compile(r"(?:![\w/!-]{0,40}[ \t]{1,4})?(?:[|>][0-9+-]{0,2}[ \t]{0,8}(?=\n))?")
+"""YAML's tag, and its sign for a text that begins on the next line."""
+
+_MIN_CALLED = 6
+_MIN_BARE = 8
+"""A shorter word after a name without a sign may be anything."""
+
 _MIN_COMPARED = 6
 """A shorter text that a value is compared with is a word of a language, not a secret."""
 
@@ -34,10 +42,10 @@ def secrets_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one
     if sign is not None:
         if sign["sign"] == "=>" and not sign["close"] and text[name.start - 1 : name.start] != ":":
             return []
-        if sign["bracket"] and not sign["close"] and text[name.start - 1 : name.start] == "[":
+        if sign["bracket"] and sign["before"] and not sign["close"] and text[name.start - 1 : name.start] == "[":
             return []  # an index by a variable
         return _after_sign(text, name, sign)
-    if text[name.end : name.end + 1] not in {" ", "\t", '"', "'", "\\", ">", ",", "\n", "\r"}:
+    if text[name.end : name.end + 1] not in {"(", " ", "\t", '"', "'", "\\", ">", ",", "\n", "\r"}:
         return []
     pair = _PAIR.match(text, name.end)
     if pair is not None:
@@ -51,25 +59,29 @@ def secrets_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one
 
 
 def _after_words(text: str, name: Name) -> list[Secret]:
-    """`password is v1`, `PASSWORD 'v1'`: only what cannot be an everyday sentence."""
+    """`password is v1`, `PASSWORD 'v1'`, `setPassword("v1")`: only what cannot be an everyday sentence."""
     if name.kind is not Kind.PASSWORD and name.kind is not Kind.SECRET:
         return []
     said = _IS.match(text, name.end)
-    if said is None:
-        spaces = _SPACES.match(text, name.end)
-        if spaces is None or name.kind is not Kind.PASSWORD:
-            return []
-        span = quoting.quoted(text, spaces.end())
-        return [Secret(span.start, span.end)] if span and span.closed and _one_word(text[span.start : span.end]) else []
-    span = quoting.quoted(text, said.end())
-    if span is not None:
-        return [Secret(span.start, span.end)] if span.closed and _one_word(text[span.start : span.end]) else []
-    value = UNQUOTED.match(text, said.end())
-    if value is None:
+    call = _OPEN_CALL.match(text, name.end)
+    follows = said or call or _SPACES.match(text, name.end)
+    if follows is None or not (said or call or name.kind is Kind.PASSWORD or name.text.isupper()):
         return []
-    word = value.group().rstrip(".!?")
-    mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
-    return [Secret(value.start(), value.start() + len(word))] if mixed else []
+    span = quoting.quoted(text, follows.end())
+    if span is not None:
+        value = text[span.start : span.end]
+        fits = span.closed and _one_word(value) and (call is None or _is_mixed(value, _MIN_CALLED))
+        return [Secret(span.start, span.end)] if fits else []
+    bare = UNQUOTED.match(text, follows.end())
+    if bare is None or call is not None:
+        return []
+    word = bare.group().rstrip(".!?")
+    return [Secret(bare.start(), bare.start() + len(word))] if _is_mixed(word, 0 if said else _MIN_BARE) else []
+
+
+def _is_mixed(word: str, least: int) -> bool:
+    """Whether `word` has digits and letters, and is no shorter than `least`: no word of a sentence."""
+    return len(word) >= least and any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _one_word(value: str) -> bool:
@@ -78,6 +90,8 @@ def _one_word(value: str) -> bool:
 
 def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
     position = sign.end()
+    if sign["sign"] == ":" and (block := _BLOCK.match(text, position)):
+        position = block.end()
     quote = sign["close"] or ""
     line_end = _NEXT_LINE.match(text, position)
     if line_end is not None:

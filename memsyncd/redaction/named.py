@@ -14,7 +14,7 @@ _TRIGGER = re.compile("pass(?!ed|ing)|pwd|secret|token|cred|auth(?!or[^i])|cooki
 """Part of every telling name; plain, for it runs over all text. What is left out here is only common and harmless."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_-]{0,48}")
-_FOLLOWS = frozenset(" \t\r\n:=\"'`\\]?!>%,")
+_FOLLOWS = frozenset(" \t\r\n:=\"'`\\]?!>%,(")
 """What can stand between a name and its value."""
 
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")

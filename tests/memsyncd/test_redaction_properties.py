@@ -100,6 +100,7 @@ def shape_of(value: object) -> object:
 
 
 UNITS = [
+    "password(", "password('", "PASSWORD ", "password: |\n", "password: !a ", ":thin:a/", ":thin:", "form-data", 'form-data name="', "ldapsearch ", "ldapsearch -w", "?key=", "&key=a", "-pass pass:",
     "self.token = ", "a, password = ", ":param token: ", "[token] = ", "password: a[a, ", "password: a |", '"Authorization": "Basic ',
     "password=", "password='", 'password="', "password=`", 'password="a"b', 'password: \\"', 'password=\\"\\\\\\"x ', "password=\\", "token=a,", "token=a,a", "token=)", "token ", "token is ",
     "password:\n", 'password="""', "password='''x\n", "Authorization: Basic ", "Authorization:", 'Authorization: a="', "Cookie: a=", 'Cookie: a="', "://", "://a:", "://a:b@", "a:b@", "://a:@@", "@", "\\", '\\"', "\\\\n",
