@@ -18,6 +18,7 @@ from memsyncd.platforms.platform import Batch, ExtractionState, Message, Query
 SESSIONS = Path(__file__).parent / "sessions"
 MESSAGES_PER_PACKET = 10
 TUNING, HELD_OUT = "tuning", "held out"
+HALVES = (TUNING, HELD_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +113,23 @@ def memories_in(path: Path) -> Sequence[tuple[str, str]]:
     return rows
 
 
-def plain_index(every: Sequence[Session]) -> Callable[[Question], Sequence[str]]:
-    """Return the floor to beat: whole turns in a plain `porter unicode61` index, asked with OR of all words."""
+def plain_index(every: Sequence[Session], *, alone: bool) -> Callable[[Question], Sequence[str]]:
+    """Return the floor to beat: whole turns in a plain `porter unicode61` index, asked with OR of all words; each
+    project's `alone`, or all thrown together."""
     connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE turns USING fts5(text, tokenize = 'porter unicode61')")
+    connection.execute("CREATE VIRTUAL TABLE turns USING fts5(text, project UNINDEXED, tokenize = 'porter unicode61')")
     connection.executemany(
-        "INSERT INTO turns VALUES(?)", [(message.content,) for session in every for message in session.messages]
+        "INSERT INTO turns VALUES(?, ?)",
+        [(message.content, session.project) for session in every for message in session.messages],
     )
 
     def answers(question: Question) -> Sequence[str]:
         words = "".join(letter if letter.isalnum() else " " for letter in question.text).split()
         match = " OR ".join(f'"{word}"' for word in words)
-        rows = connection.execute("SELECT text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT 5", (match,))
+        rows = connection.execute(
+            "SELECT text FROM turns WHERE turns MATCH ? AND (NOT ? OR project = ?) ORDER BY rank LIMIT 5",
+            (match, alone, question.project),
+        )
         return [text for (text,) in rows]
 
     return answers

@@ -68,7 +68,8 @@ def split(text: str) -> Evidence:
         found = _COMMAND.match(line)
         if not line.strip():
             continue
-        if in_commands and found:
+        is_result = line.startswith((" ", "\t")) and bool(commands) and not commands[-1].result
+        if in_commands and found and not is_result:
             commands.append(Command(found.group(1).lower(), (found.group(2) or "").lower(), found.group(3).strip()))
         elif in_commands and commands:
             last = commands[-1]

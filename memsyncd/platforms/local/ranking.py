@@ -48,10 +48,9 @@ _EXPECTED = (
 )  # fmt: skip
 
 
-def fits(question: str, text: str) -> bool:
-    """Whether `text` holds the kind of thing `question` asks for: a figure, a place, a command, a person, a time."""
-    wanted = [shapes for asks, shapes in _EXPECTED if asks.search(question)]
-    return any(shape.search(text) for shapes in wanted for shape in shapes)
+def expected_shapes(question: str) -> Sequence[re.Pattern[str]]:
+    """Return patterns of what a folded `question` asks for: a figure, a place, a command, a person, a time."""
+    return [shape for asks, shapes in _EXPECTED if asks.search(question) for shape in shapes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,38 +131,50 @@ def chosen_terms(words: Sequence[QueryWord], documents: Mapping[str, int], *, bu
 
 
 def order(
-    question: str, words: Sequence[QueryWord], rows: Sequence[Row], idf: Mapping[str, float]
+    question: str, worth: Mapping[str, Mapping[int, float]], rows: Sequence[Row]
 ) -> Sequence[tuple[int, float]]:
-    """Return (number, score) of `rows`, best first; scores are positive and mean something only within one answer."""
+    """Return (number, score) of `rows`, best first, given the `gains` of the question's terms. Scores are positive and
+    mean something only within one answer."""
     folded = fold(question)
     intents = {category for category, pattern in _INTENT.items() if pattern.search(folded)}
-    scored = [
-        (row.number, _score(row, words, idf, intents) * (1 + FITTING_GAIN * fits(folded, row.text))) for row in rows
-    ]
-    return sorted((pair for pair in scored if pair[1] > 0), key=lambda pair: (-pair[1], -pair[0]))
+    shapes = expected_shapes(folded)
+    scored = []
+    for row in rows:
+        matched = _matched(row, worth)
+        if matched > 0:
+            fit = FITTING_GAIN if any(shape.search(row.text) for shape in shapes) else 0.0
+            intent = INTENT_GAIN if row.category in intents else 0.0
+            scored.append((row.number, matched * _standing(row) * (1 + fit) * (1 + intent)))
+    return sorted(scored, key=lambda pair: (-pair[1], -pair[0]))
 
 
-def _score(row: Row, words: Sequence[QueryWord], idf: Mapping[str, float], intents: set[str]) -> float:
-    matched = sum(_match(row, word, idf) for word in words)
+def gains(words: Sequence[QueryWord], idf: Mapping[str, float]) -> Mapping[str, Mapping[int, float]]:
+    """Return what meeting a term is worth, by the question's word (its place) that it meets."""
+    found: dict[str, dict[int, float]] = {}
+    for place, word in enumerate(words):
+        own = idf.get(word.term, 0.0)
+        worth = {term: SYNONYM_WEIGHT * min(idf.get(term, own), own) for term in word.near}
+        worth |= {term: max(worth.get(term, 0.0), KIN_WEIGHT * own) for term in word.kin}
+        worth[word.term] = own
+        for term, value in worth.items():
+            found.setdefault(term, {})[place] = word.weight * value
+    return found
+
+
+def _matched(row: Row, worth: Mapping[str, Mapping[int, float]]) -> float:
+    """Return the sum, over the question's words, of the best way each is met: in the text, in a part of an
+    identifier or, for less, in what stood around it."""
+    best: dict[int, float] = {}
+    for terms, share in ((row.words, 1.0), (row.parts, PART_WEIGHT), (row.context, CONTEXT_WEIGHT)):
+        for term in terms & worth.keys():
+            for place, value in worth[term].items():
+                if value * share > best.get(place, 0.0):
+                    best[place] = value * share
+    return sum(best.values())
+
+
+def _standing(row: Row) -> float:
+    """Return the factor for length, age and how often it was said."""
     length = 1 - LENGTH_SHARE + LENGTH_SHARE * max(1.0, len(row.words) / USUAL_TERMS)
     recent = 1 + RECENT_GAIN * math.exp(-max(0.0, row.age_days) / RECENT_DAYS)
-    seen = 1 + SEEN_GAIN * min(SEEN_MOST, math.log2(max(1, row.seen)))
-    intent = 1 + (INTENT_GAIN if row.category in intents else 0.0)
-    return matched / length * recent * seen * intent
-
-
-def _match(row: Row, word: QueryWord, idf: Mapping[str, float]) -> float:
-    """Return the best way a word is met: itself, a part, a word of its family, one near it; in the text or, for
-    less, in what stood around it."""
-    own = idf.get(word.term, 0.0)
-    if word.term in row.words:
-        return word.weight * own
-    best = PART_WEIGHT * own if word.term in row.parts else CONTEXT_WEIGHT * own if word.term in row.context else 0.0
-    if not word.kin.isdisjoint(row.words) or not word.kin.isdisjoint(row.parts):
-        best = max(best, KIN_WEIGHT * own)
-    for term in word.near:
-        if term in row.words or term in row.parts:
-            best = max(best, SYNONYM_WEIGHT * min(idf.get(term, own), own))
-        elif term in row.context:
-            best = max(best, CONTEXT_WEIGHT * SYNONYM_WEIGHT * min(idf.get(term, own), own))
-    return word.weight * best
+    return recent * (1 + SEEN_GAIN * min(SEEN_MOST, math.log2(max(1, row.seen)))) / length

@@ -67,7 +67,7 @@ _STEPS = (
     ) WITHOUT ROWID;
     CREATE VIRTUAL TABLE memory_index USING fts5(
         words, parts, grams, context, scope,
-        content='memories', content_rowid='number',
+        content='memories', content_rowid='number', detail=none,
         tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
     );
     """,

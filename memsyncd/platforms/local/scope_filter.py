@@ -5,9 +5,10 @@ another project is ever looked at. Hashed, because ids may hold any character.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
-from memsyncd.platforms.local.candidates import PERSONAL
+from memsyncd.platforms.local.candidates import PERSONAL, PROJECT
 from memsyncd.platforms.platform import Query, Rejected
 
 CATEGORIES = frozenset({"project_knowledge", "decisions_and_constraints", "workflows", "problems_and_fixes", "results"})
@@ -32,7 +33,7 @@ def require_identity(**ids: str) -> None:
 
 def lane_token(lane: str, *, user_id: str, app_id: str, agent_id: str) -> str:
     """Return the token of a lane: a person's in one project, or a project's (facts 5.25)."""
-    return _token("personal", user_id, app_id) if lane == PERSONAL else _token("project", agent_id, app_id)
+    return _token(lane, user_id if lane == PERSONAL else agent_id, app_id)
 
 
 def memory_tokens(
@@ -44,9 +45,38 @@ def memory_tokens(
     return [*tokens, *(_token("dir", directory) for directory in directories)]
 
 
-def lanes_of(query: Query) -> Sequence[str]:
-    """Return the tokens of the lanes a query may see. Raises Rejected on a wildcard or missing id, or an unknown
-    scope or category."""
+@dataclass(frozen=True, slots=True)
+class ScopeFilter:
+    """What a query may see: `personal` or any of `shared` lanes, these narrowed by `directory` if given, and all of
+    `narrowed` (category, run)."""
+
+    personal: str
+    shared: Sequence[str]
+    directory: str = ""
+    narrowed: Sequence[str] = ()
+
+    @property
+    def lanes(self) -> Sequence[str]:
+        """The tokens of the lanes."""
+        return [self.personal, *self.shared]
+
+    @property
+    def expression(self) -> str:
+        """The filter as an FTS5 expression. No text has words like these tokens, so no column is named."""
+        branches = [self.personal]
+        if self.shared:
+            within = f" AND {self.directory}" if self.directory else ""
+            branches.append(f"(({' OR '.join(self.shared)}){within})")
+        return " AND ".join([f"({' OR '.join(branches)})", *self.narrowed])
+
+    def admits(self, tokens: Set[str]) -> bool:
+        """Whether a memory with these tokens may be seen: the same as the expression, for one row."""
+        shared = not tokens.isdisjoint(self.shared) and (not self.directory or self.directory in tokens)
+        return (self.personal in tokens or shared) and all(token in tokens for token in self.narrowed)
+
+
+def filter_of(query: Query) -> ScopeFilter:
+    """Return a query's filter. Raises Rejected on a wildcard or missing id, or an unknown scope or category."""
     require_identity(user_id=query.user_id, app_id=query.app_id)
     if query.scope not in _SCOPES:
         raise Rejected(f"unknown search scope: {query.scope[:40]}")
@@ -54,25 +84,16 @@ def lanes_of(query: Query) -> Sequence[str]:
         raise Rejected(f"unknown category: {query.category[:40]}")
     if any(is_wildcard(agent) for agent in query.agent_ids) or is_wildcard(query.run_id):
         raise Rejected("an id is a wildcard")
-    personal = _token("personal", query.user_id, query.app_id)
-    if query.scope == "mine":
-        return [personal]
-    return [personal, *(_token("project", agent, query.app_id) for agent in query.agent_ids if agent.strip())]
-
-
-def match_expression(query: Query) -> str:
-    """Return the FTS5 expression over the `scope` column for a query; raises as lanes_of."""
-    personal, *shared = lanes_of(query)
-    branches = [personal]
-    if shared:
-        narrowed = f" AND {_token('dir', query.directory)}" if query.scope == "dir" and query.directory else ""
-        branches.append(f"(({' OR '.join(shared)}){narrowed})")
-    expression = f"({' OR '.join(branches)})"
-    if query.category:
-        expression += f" AND {_token('category', query.category)}"
-    if query.run_id:
-        expression += f" AND {_token('run', query.run_id)}"
-    return f"scope : ({expression})"
+    agents = [agent for agent in query.agent_ids if agent.strip()] if query.scope != "mine" else []
+    return ScopeFilter(
+        personal=_token(PERSONAL, query.user_id, query.app_id),
+        shared=[_token(PROJECT, agent, query.app_id) for agent in agents],
+        directory=_token("dir", query.directory) if query.scope == "dir" and query.directory else "",
+        narrowed=[
+            *([_token("category", query.category)] if query.category else []),
+            *([_token("run", query.run_id)] if query.run_id else []),
+        ],
+    )
 
 
 def _token(*parts: str) -> str:

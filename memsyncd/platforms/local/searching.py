@@ -1,66 +1,83 @@
 """A search over the full-text index: which terms to ask for, the asking, and the rows for the ranking."""
 
+import heapq
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from memsyncd.clock import from_rfc3339
 from memsyncd.platforms.local import memories, ranking
 from memsyncd.platforms.local.ranking import QueryWord, Row
-from memsyncd.platforms.local.scope_filter import lanes_of, match_expression
+from memsyncd.platforms.local.scope_filter import ScopeFilter, filter_of
 from memsyncd.platforms.platform import Memory, Query
 
-DOCUMENT_BUDGET = 12_000
-"""Matching rows a search may touch, most of the time it takes: bench/local_memory.py shows about 0.4 µs a row."""
+DOCUMENT_BUDGET = 4_000
+"""Rows a search may touch in the index, its rarest words' first. One costs about half a microsecond
+(bench/local_memory.py)."""
 
-POOL = 120
-"""Rows fetched for the ranking; the best five of it are rarely below the 40th by bm25 alone."""
+POOL = 80
+"""Rows fetched for the ranking; the best five are rarely below the 40th by rarity alone."""
+
+MOST_EXAMINED = 2_000
+"""Rows fetched at most where the filter is applied to rows."""
+
+FILTERED_BY_INDEX = 10_000
+"""Up to so many visible memories the index filters; above, walking their list costs more than looking at rows."""
 
 MAX_TOP_K = 1_000
 MAX_KIN, MAX_KIN_LONGER = 12, 4
 """Words of the index taken as endings of one question word, and how many characters longer they may be."""
 
-_WEIGHTS = "1.0, 0.7, 1.0, 0.25, 0.0"
 _SECONDS_PER_DAY = 86_400.0
 
 
 def search(connection: sqlite3.Connection, query: Query, *, now: float) -> Sequence[Memory]:
-    """Return the memories found, best first, at most `top_k`. Raises Rejected as scope_filter.lanes_of."""
-    scope = match_expression(query)
+    """Return the memories found, best first, at most `top_k`. Raises Rejected as scope_filter.filter_of."""
+    scope = filter_of(query)
     words = [_with_kin(connection, word) for word in ranking.question_words(query.text)]
     every = {word.term for word in words} | {term for word in words for term in word.near | word.kin}
-    lanes = lanes_of(query)
-    counts = memories.documents(connection, [*every, *lanes])
-    visible = sum(counts.pop(lane, 0) for lane in lanes)
-    within = {term: min(number, visible) for term, number in counts.items()}
-    terms = ranking.chosen_terms(words, within, budget=DOCUMENT_BUDGET)
-    if not terms or not visible:
+    counts = memories.documents(connection, [*every, *scope.lanes])
+    visible = sum(counts.pop(lane, 0) for lane in scope.lanes)
+    if not visible:
         return []
-    rows = _rows(connection, terms, scope, pool=max(POOL, min(query.top_k, MAX_TOP_K)), now=now)
+    by_index = visible <= FILTERED_BY_INDEX
+    within = {term: min(number, visible) if by_index else number for term, number in counts.items()}
     idf = {term: ranking.rarity(number, visible) for term, number in within.items()}
-    absent = ranking.rarity(0, visible)
-    idf.update({word.term: absent for word in words if word.term not in idf})
-    best = ranking.order(query.text, words, rows, idf)[: max(1, min(query.top_k, MAX_TOP_K))]
+    idf.update({word.term: ranking.rarity(0, visible) for word in words if word.term not in idf})
+    gains = ranking.gains(words, idf)
+    terms = ranking.chosen_terms(words, within, budget=DOCUMENT_BUDGET)
+    numbers = _touched(connection, {term: max(gains[term].values()) for term in terms}, scope.expression if by_index else "")
+    top_k = max(1, min(query.top_k, MAX_TOP_K))
+    rows = _rows(connection, numbers, scope, limit=max(POOL, top_k), now=now)
+    best = ranking.order(query.text, gains, rows)[:top_k]
     found = _memories(connection, [number for number, _ in best])
-    return [_with_score(found[number], score) for number, score in best if number in found]
+    return [replace(found[number], score=round(score, 4)) for number, score in best if number in found]
 
 
-def alike(
-    connection: sqlite3.Connection, terms: Sequence[str], lane: str, *, limit: int
-) -> Sequence[tuple[int, str, str, str]]:
+def alike(connection: sqlite3.Connection, terms: Sequence[str], lane: str, *, limit: int) -> Sequence[tuple[int, str, str, str]]:
     """Return (number, id, text, category) of memories of one lane that share the rarest of `terms`."""
     counts = memories.documents(connection, terms)
-    chosen = ranking.chosen_terms(
-        [QueryWord(term, 1.0) for term in dict.fromkeys(terms)], counts, budget=DOCUMENT_BUDGET
-    )
-    if not chosen:
-        return []
-    return connection.execute(
-        "SELECT m.number, m.id, m.text, m.category FROM (SELECT rowid AS number FROM memory_index WHERE memory_index MATCH ?"
-        f" ORDER BY bm25(memory_index, {_WEIGHTS}) LIMIT ?) AS f JOIN memories AS m USING (number)",
-        (f"scope : {lane} AND {_any_of(chosen, '{words grams}')}", limit),
-    ).fetchall()
+    words = [QueryWord(term, 1.0) for term in dict.fromkeys(terms)]
+    chosen = ranking.chosen_terms(words, counts, budget=DOCUMENT_BUDGET)
+    total = max(counts.values(), default=1)
+    numbers = _touched(connection, {term: ranking.rarity(counts[term], total) for term in chosen}, lane)[:limit]
+    marks = ",".join("?" * len(numbers))
+    rows = connection.execute(f"SELECT number, id, text, category FROM memories WHERE number IN ({marks})", numbers)  # noqa: S608  (question marks only)
+    place = {number: index for index, number in enumerate(numbers)}
+    return sorted(rows, key=lambda row: place[row[0]])
+
+
+def _touched(connection: sqlite3.Connection, worth: Mapping[str, float], scope: str) -> list[int]:
+    """Return the memories in which any term of `worth` stands, those first where the most of it stands."""
+    sums: dict[int, float] = {}
+    for term, value in worth.items():
+        match = f"{_quoted(term)} AND {scope}" if scope else _quoted(term)
+        for (number,) in connection.execute("SELECT rowid FROM memory_index WHERE memory_index MATCH ?", (match,)):
+            sums[number] = sums.get(number, 0.0) + value
+    best = heapq.nlargest(MOST_EXAMINED, ((value, number) for number, value in sums.items()))
+    return [number for _, number in best]
 
 
 def _with_kin(connection: sqlite3.Connection, word: QueryWord) -> QueryWord:
@@ -76,31 +93,40 @@ def _with_kin(connection: sqlite3.Connection, word: QueryWord) -> QueryWord:
     return replace(word, kin=frozenset(term for (term,) in rows) - {word.term} | frozenset(parts))
 
 
-def _rows(connection: sqlite3.Connection, terms: Sequence[str], scope: str, *, pool: int, now: float) -> Sequence[Row]:
-    found = connection.execute(
-        "SELECT m.number, m.text, m.words, m.parts, m.grams, m.context, m.category, m.seen, m.last_seen"
-        " FROM (SELECT rowid AS number FROM memory_index WHERE memory_index MATCH ?"
-        f" ORDER BY bm25(memory_index, {_WEIGHTS}) LIMIT ?) AS f JOIN memories AS m USING (number)",
-        (f"{scope} AND {_any_of(terms, '{words parts grams context}')}", pool),
-    )
-    return [
-        Row(
-            number=number,
-            text=text,
-            words=frozenset(own.split()) | frozenset(grams.split()),
-            parts=frozenset(parts.split()),
-            context=frozenset(context.split()),
-            category=category,
-            seen=seen,
-            age_days=(now - (from_rfc3339(last_seen) or now)) / _SECONDS_PER_DAY,
+def _rows(
+    connection: sqlite3.Connection, numbers: Sequence[int], scope: ScopeFilter, *, limit: int, now: float
+) -> Sequence[Row]:
+    """Return the first `limit` of `numbers` that the filter admits."""
+    rows: list[Row] = []
+    for start in range(0, min(len(numbers), MOST_EXAMINED), limit):
+        chunk = numbers[start : start + min(limit, 500)]
+        marks = ",".join("?" * len(chunk))
+        found = connection.execute(
+            f"SELECT number, text, words, parts, grams, context, category, seen, last_seen, scope FROM memories WHERE number IN ({marks})",  # noqa: S608  (question marks only)
+            chunk,
         )
-        for number, text, own, parts, grams, context, category, seen, last_seen in found
-    ]
+        rows += [_row(columns, now) for columns in found if scope.admits(frozenset(columns[-1].split()))]
+        if len(rows) >= limit:
+            break
+    return rows
 
 
-def _any_of(terms: Sequence[str], columns: str) -> str:
-    quoted = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
-    return f"{columns} : ({quoted})"
+def _row(columns: Sequence[Any], now: float) -> Row:
+    number, text, words, parts, grams, context, category, seen, last_seen, _ = columns
+    return Row(
+        number=number,
+        text=text,
+        words=frozenset(words.split()) | frozenset(grams.split()),
+        parts=frozenset(parts.split()),
+        context=frozenset(context.split()),
+        category=category,
+        seen=seen,
+        age_days=(now - (from_rfc3339(last_seen) or now)) / _SECONDS_PER_DAY,
+    )
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
 
 
 def _memories(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, Memory]:
@@ -129,7 +155,3 @@ def _memories(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping
         )
         for number, memory_id, text, category, created_at, last_seen, lane, user_id, app_id, agent_id, run_id, seen, metadata in rows
     }
-
-
-def _with_score(memory: Memory, score: float) -> Memory:
-    return Memory(memory.id, memory.memory, memory.category, round(score, 4), memory.created_at, memory.metadata)
