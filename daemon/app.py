@@ -110,6 +110,8 @@ class Daemon:
             started_monotonic=parts.clock.monotonic(),
         )
         self.observer.on_progress = self.view.progressed
+        if self.places.socket_is_shortened:
+            parts.findings.report("socket-elsewhere", str(self.places.status_socket))
         self.watcher: Watcher | None = None
         self.clock_watch = ClockWatch(parts.clock)
 
@@ -196,7 +198,11 @@ class Daemon:
         if self.upkeep.spools_changed or (self.watcher is not None and self.watcher.failure):
             self._watch()
         if not socket.still_ours():
-            await socket.restart()
+            told = await socket.restart()
+            if told:
+                self.parts.findings.report("socket-foreign", str(socket.path), told)
+            else:
+                self.parts.findings.clear("socket-foreign", str(socket.path))
 
     def _watch(self) -> None:
         """Watch the present set of directories; where that fails the timed scan goes on and `status` says so."""
@@ -220,6 +226,7 @@ class Daemon:
     def _stop(self) -> None:
         """No new claims, calls cancelled, claims released, spools given back (issue item 7)."""
         self.parts.platform.cancel()
+        self.parts.key_source.close()
         ended = [
             self.ingest_thread.stop(STOP_SECONDS) if self.ingest_thread.thread.ident else True,
             self.workers.stop(STOP_SECONDS),

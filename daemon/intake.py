@@ -1,6 +1,7 @@
 """From the bytes of a handoff file to a handoff. Pure: what to do with what does not parse is the ingest's business."""
 
 import json
+import math
 from typing import Any
 
 import msgspec
@@ -37,18 +38,21 @@ def handoff_from(content: bytes, *, stem: str) -> Handoff:
 def _cleaned(content: bytes) -> Any:
     text = content.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", "replace")
     try:
-        return _without_surrogates(json.loads(text))
+        return _storable(json.loads(text))
     except ValueError as error:
         raise TornError("not one whole JSON document") from error
     except RecursionError as error:
         raise NotAHandoffError("nested too deeply") from error
 
 
-def _without_surrogates(value: Any) -> Any:
+def _storable(value: Any) -> Any:
+    """Return a value without what neither UTF-8 nor JSON can hold: lone surrogates, and numbers beyond a double."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
+        return [_storable(item) for item in value]
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {_storable(key): _storable(item) for key, item in value.items()}
     return value

@@ -117,6 +117,19 @@ KINDS: dict[str, Kind] = {
         "The clock jumped; waiting times were moved along",
         "Nothing to do; `timedatectl` (or `date`) shows whether the clock is right now.",
     ),
+    "key-missing": _red(
+        "There is no key for {where}",
+        "Write it into a file of mode 0600 and name that in platform.api_key_file (`memsyncd config path` says where "
+        'the settings are), or set platform.kind = "local" to keep memories on this machine.',
+    ),
+    "upkeep-failed": _red(
+        "Looking after {where} failed",
+        "It is tried again every 15 s; the log of `memsyncd run` names the file.",
+    ),
+    "odd-file": _note(
+        "{where} is named like a handoff and is none, so it is never opened",
+        "Remove it: `rm -ri {where}`.",
+    ),
     "hook-errors": _note(
         "Hooks could not write their handoffs",
         "The hook's log says why: `tail {where}`.",

@@ -41,6 +41,7 @@ class Sessions:
     def __init__(self, *, idle_seconds: float, proc: Path = Path("/proc")) -> None:
         self._idle_seconds = idle_seconds
         self._proc = proc
+        self._namespace = _namespace(proc)
         self._lock = threading.Lock()
         self._active: dict[tuple[str, str], _Activity] = {}
 
@@ -79,6 +80,8 @@ class Sessions:
 
     def _is_gone(self, process: HarnessProcess) -> bool:
         """Whether the process has ended, or its number belongs to another one by now."""
+        if process.namespace and process.namespace != self._namespace:
+            return False  # an agent in a container: its numbers mean nothing here
         try:
             with open(self._proc / str(process.pid) / "stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()
@@ -87,3 +90,11 @@ class Sessions:
             return os.path.isdir(self._proc / "self")
         except (OSError, ValueError, IndexError):
             return False
+
+
+def _namespace(proc: Path) -> str:
+    """Return the name of our own process-number space, empty where the system tells none."""
+    try:
+        return os.readlink(proc / "self" / "ns" / "pid")
+    except OSError:
+        return ""

@@ -119,11 +119,15 @@ class Upkeep:
 
     def _take_up_key(self) -> None:
         parts = self._parts
-        fingerprint = parts.key_source.fingerprint()
-        if fingerprint != self._fingerprint:
-            self._fingerprint = fingerprint
+        if parts.key_source.changed_since(self._fingerprint):
+            self._fingerprint = parts.key_source.fingerprint()
             parts.queue.release(parts.platform.destination)
             log.info("key-changed")
+        told = parts.key_source.problems() if parts.platform.kind != "local" else []
+        if told:
+            parts.findings.report("key-missing", detail=" ".join(told))
+        else:
+            parts.findings.clear("key-missing")
 
     def _look_at_disk(self) -> None:
         parts = self._parts

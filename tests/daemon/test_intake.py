@@ -59,6 +59,12 @@ def test_a_pair_of_escaped_surrogates_is_one_character() -> None:
     assert handoff.hook_input["prompt"] == "\U0001f600 \ufffd"
 
 
+def test_a_number_beyond_a_double_is_kept_as_text() -> None:
+    """JSON allows any number; what the store cannot hold as one is kept as words and costs nobody anything."""
+    handoff = handoff_from(b'{"hook_input": {"a": 1e999, "b": [-1e999, 1]}}', stem="x")
+    assert handoff.hook_input == {"a": "inf", "b": ["-inf", 1]}
+
+
 def test_a_byte_order_mark_is_no_part_of_it() -> None:
     """Some editors and shells put a mark in front (never-again 91)."""
     assert handoff_from(b"\xef\xbb\xbf" + json.dumps(HANDOFF).encode(), stem="x").harness == "codex"
@@ -83,7 +89,9 @@ JSON = st.recursive(
 @given(
     st.fixed_dictionaries(
         {"hook_input": st.dictionaries(st.text(max_size=8), JSON, max_size=4)},
-        optional=dict.fromkeys(("id", "action", "reason", "delay_seconds", "wait_for_inflight", "process", "cwd", "harness"), JSON),
+        optional=dict.fromkeys(
+            ("id", "action", "reason", "delay_seconds", "wait_for_inflight", "process", "cwd", "harness"), JSON
+        ),
     )
 )
 def test_malformed_fields_are_read_as_absent(document: dict[str, object]) -> None:

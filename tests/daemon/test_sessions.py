@@ -56,6 +56,13 @@ def test_a_reused_number_is_another_process(tmp_path: Path) -> None:
     assert [ended.why for ended in sessions.over(10.0)] == ["process-gone"]
 
 
+def test_a_process_of_a_container_is_not_judged(tmp_path: Path) -> None:
+    """A number from another process-number space says nothing here, so only silence ends such a session."""
+    sessions = Sessions(idle_seconds=300, proc=process_table(tmp_path))
+    sessions.moved("s", "a", "e1", at=0.0, process=HarnessProcess(4242, 7, namespace="pid:[1]"))
+    assert sessions.over(200.0) == []
+
+
 def test_without_a_process_table_only_silence_ends_a_session(tmp_path: Path) -> None:
     """Where the system has no such table nothing is concluded from its absence."""
     sessions = Sessions(idle_seconds=300, proc=tmp_path / "none")
