@@ -22,8 +22,19 @@ class Kind(Enum):
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-_PASSWORDS = ("password", "passwd", "passphrase", "passcode")
-_SECRETS = ("secret", "credential", "credentials", "apikey", "secretkey", "accesskey", "privatekey", "accountkey")
+_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode")
+_JOINED_PASSWORDS = frozenset({"storepass", "keypass", "sshpass", "userpass", "dbpass"})
+_SECRETS = (
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "apikey",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "accountkey",
+)
 _KEY_OWNERS = frozenset(
     {
         "api", "access", "account", "admin", "auth", "client", "deploy", "encryption", "license", "master", "private",
@@ -73,21 +84,19 @@ _WHOLE = {
 def kind_of(name: str) -> Kind | None:
     """Return what `name` (any case style, with `_`, `-`, `.`, spaces or camel case) announces, or None."""
     words = [word.lower() for word in _WORD.findall(name)]
+    while words and (words[-1].isdigit() or words[-1] in _SUFFIXES):
+        words.pop()
     whole = _WHOLE.get("".join(words))
     if whole is not None:
         return whole
-    while words and (words[-1].isdigit() or words[-1] in _SUFFIXES):
-        words.pop()
     return _kind_of_words(words) if words else None
 
 
 def _kind_of_words(words: list[str]) -> Kind | None:
     last = words[-1]
     before = words[-2] if len(words) > 1 else ""
-    if last.endswith(_PASSWORDS) or (last in {"pass", "pwd"} and before in _PASS_OWNERS):
+    if last.endswith(_PASSWORDS) or last in _JOINED_PASSWORDS or (last in {"pass", "pwd"} and before in _PASS_OWNERS):
         return Kind.PASSWORD
-    if last in {"storepass", "keypass", "sshpass", "userpass", "dbpass"} or (last == "pass" and not before):
-        return Kind.PASSWORD if before or last != "pass" else Kind.PASS
     if last.endswith(_SECRETS) or (last == "key" and before in _KEY_OWNERS):
         return Kind.SECRET
     if last == "authorization":

@@ -32,8 +32,6 @@ def redact_blocks(text: str) -> str:
     pieces: list[str] = []
     done = 0
     for index, begin in enumerate(begins):
-        if begin.start() < done:
-            continue
         limit = begins[index + 1].start() if index + 1 < len(begins) else len(text)
         end = _END.search(text, begin.end(), min(limit, begin.end() + _MAX_BLOCK))
         stop = end.end() if end else _unfinished(text, begin.end(), limit)

@@ -40,7 +40,7 @@ def value_at(text: str, name: Name, position: int, *, quoted_name: str, spaced: 
         if not quoted_name and _closes_around(text, name.start, span):
             return []
         return _quoted_value(text, name, span, quoted_name=quoted_name)
-    if not quoted_name and name.kind in {Kind.AUTHORIZATION, Kind.COOKIE}:
+    if name.kind is Kind.COOKIE or (name.kind is Kind.AUTHORIZATION and not quoted_name):
         find = authorization_end if name.kind is Kind.AUTHORIZATION else cookie_end
         end = find(text, position)
         return [Secret(position, end)] if end > position else []
@@ -74,8 +74,8 @@ def _annotated(text: str, start: int) -> list[Secret]:
 
 def _quoted_value(text: str, name: Name, span: quoting.Span, *, quoted_name: str) -> list[Secret]:
     content = text[span.start : span.end]
-    if not content and not quoted_name:
-        return []  # an empty literal in code hides nothing
+    if not quoted_name and len(content) < (2 if name.kind is Kind.SECRET else 1):
+        return []  # an empty literal in code hides nothing, nor does HTML's `accesskey="p"`
     if not quoted_name and is_reference(content):
         return []
     if name.kind is Kind.AUTHORIZATION:

@@ -138,6 +138,9 @@ KEEPS = [
     "123e4567-e89b-12d3-a456-426614174000",
     "max_tokens=100",
     "tokens: 5",
+    "secrets: inherit",
+    "secrets:\n  - db",
+    "import secrets",
     "token_count=3",
     '{"prompt_tokens": 12, "completion_tokens": 30}',
     ".token.keyword { color: red; } .token:hover { top: 0 }",
@@ -227,6 +230,9 @@ KEEPS = [
     ":param token: Description of it",
     "password: (bool, optional): Hide typed text.",
     "token = -1",
+    '<a accesskey="p" href="x.html">',
+    ".. _`cookie`: http://host.example/limits",
+    'password = ""',
     "getpass('Password')",
     "validate_password('short')",
     "password v2",
@@ -396,6 +402,15 @@ def test_a_value_nested_past_the_interpreters_stack_is_redacted() -> None:
     while isinstance(redacted, list):
         redacted = redacted[0]
     assert redacted == f"token={REPLACEMENT}"
+
+
+@pytest.mark.parametrize(
+    "key", ["password", "passwords", "tokens", "Password", "user_pass", "userPass", "pass", "PASS_2", "keypass"]
+)
+def test_what_a_value_under_a_name_becomes_depends_on_the_name(key: str) -> None:
+    """Counts of tokens and bare `pass` are not certain enough for a whole structure; the rest is."""
+    hidden = key not in {"tokens", "pass", "PASS_2"}
+    assert redact_value({key: ["x"], 1: "y"}) == {key: [REPLACEMENT if hidden else "x"], 1: "y"}
 
 
 def test_keys_that_become_alike_keep_their_entries() -> None:

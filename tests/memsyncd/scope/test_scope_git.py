@@ -281,3 +281,36 @@ def test_the_users_settings_and_includes_count(tree: Path, run: Git, home: Path)
 def test_gits_syntax_is_understood(text: str, expected: list[tuple[str, str, str, str]]) -> None:
     """Sections, subsections with escapes, comments, quotes, continued lines."""
     assert [(e.section, e.subsection, e.key, e.value) for e in config.parse(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "applies"),
+    [
+        ("gitdir:/home/bob/work/", True),
+        ("gitdir:~/work/", True),
+        ("gitdir:/home/bob/work/tool/.git", True),
+        ("gitdir:/home/bob/work", False),
+        ("gitdir:tool/.git", True),
+        ("gitdir:ool/.git", False),
+        ("gitdir:/home/*/work/", True),
+        ("gitdir:/*/work/", False),
+        ("gitdir:/**/work/", True),
+        ("gitdir:/home/b?b/work/", True),
+        ("gitdir:/home/b[a-p]b/work/**", True),
+        ("gitdir:/home/b[!o]b/work/", False),
+        ("gitdir:./work/", True),
+        ("gitdir:/HOME/bob/work/", False),
+        ("gitdir/i:/HOME/bob/WORK/", True),
+        ("onbranch:main", False),
+        ("nonsense", False),
+    ],
+)
+def test_an_include_applies_where_its_pattern_matches(condition: str, applies: bool) -> None:
+    """The rules of git-config(1) for `gitdir`; other conditions never apply."""
+    texts = {
+        "/home/bob/.gitconfig": f'[includeIf "{condition}"]\n\tpath = more\n',
+        "/home/bob/more": "[user]\n\tname = b\n",
+    }
+    place = config.Place(git_dirs=("/home/bob/work/tool/.git",), home="/home/bob")
+    entries = config.load("/home/bob/.gitconfig", lambda path: texts.get(path, ""), place)
+    assert (config.Entry("user", "", "name", "b") in entries) is applies
