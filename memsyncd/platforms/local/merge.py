@@ -40,6 +40,8 @@ _REPLACED = re.compile(
     r"\b(?:replaced?|drop(?:ped)?|remov(?:e|ed)|retir(?:e|ed)|scrap(?:ped)?|(?:moved|switched|migrated|moving|switching|migrating|move|switch|migrate) (?:away |off |over )?(?:from|off))\s+(?:(?:the|a|an|our|old)\s+){0,2}([\w.+-]+)"
     r"|\b(?:instead of|rather than|no longer (?:use )?|statt|anstatt|au lieu de|en (?:vez|lugar) de)\s+(?:(?:the|a|an|our|use|using)\s+){0,2}([\w.+-]+)"
 )
+_FIGURE = re.compile(r"\d[\d_]*[a-z%]{0,4}")
+_NAME = re.compile(r"[\d_]")
 _CHANGED = re.compile(
     r"\b(?:now|no longer|switch\w*|mov(?:e|ed|ing)|migrat\w+|chang\w+|replac\w+|instead|any ?more|from now on|jetzt|nicht mehr|desormais|maintenant|ahora)\b"
 )
@@ -58,12 +60,14 @@ class Relation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A memory prepared for comparing."""
+    """A memory prepared for comparing. `numbers` are its figures, `names` its identifiers (`host3`, `max_retries`),
+    `chosen` what it takes of several alternatives, `replaced` what it says is over."""
 
     text: str
     category: str
     terms: frozenset[str]
     numbers: frozenset[str]
+    names: frozenset[str]
     chosen: frozenset[str]
     replaced: frozenset[str]
     negated: bool
@@ -87,7 +91,8 @@ def claim_of(text: str, category: str, terms: Terms | None = None) -> Claim:
         text=text,
         category=category,
         terms=content,
-        numbers=frozenset(term for term in content if any(letter.isdigit() for letter in term)),
+        numbers=frozenset(term for term in content if _FIGURE.fullmatch(term)),
+        names=frozenset(term for term in content if _NAME.search(term) and not _FIGURE.fullmatch(term)),
         chosen=frozenset(term for term in content if term in alternatives() or term in _WEEKDAYS) - rejected,
         replaced=_stems(_REPLACED, folded),
         negated=_is_negated(text),
@@ -104,7 +109,8 @@ def relation(new: Claim, old: Claim, weight: Callable[[str], float]) -> Relation
     overrules = {new.category, old.category} <= _OVERRULED_BY and _overrules(new, old, weight, share)
     if overrules:
         return Relation.OVERRULES
-    if new.negated != old.negated or _clash(new.numbers, old.numbers) or _rivals(new, old):
+    clash = _clash(new.numbers, old.numbers) or _clash(new.names, old.names)
+    if new.negated != old.negated or clash or _rivals(new, old):
         return Relation.DIFFERENT
     small = min(len(new.terms), len(old.terms))
     if share >= SAME_SHARE or (contained >= CONTAINED_SHARE and small >= MIN_CONTAINED_TERMS):
@@ -123,14 +129,14 @@ def _overrules(new: Claim, old: Claim, weight: Callable[[str], float], share: fl
         return not rest_new or not rest_old or _contained(rest_new, rest_old, weight) >= SUBJECT_SHARE
     if new.replaced & old.terms and not new.replaced & old.replaced and not old.negated:
         return _contained(new.terms - new.replaced, old.terms - new.replaced, weight) >= SUBJECT_SHARE
-    if _clash(new.numbers, old.numbers):
+    if _clash(new.numbers, old.numbers) and not _clash(new.names, old.names):
         rest_new, rest_old = new.terms - new.numbers - _UNITS, old.terms - old.numbers - _UNITS
         if min(len(rest_new), len(rest_old)) < MIN_SUBJECT_TERMS:
             return False
         closeness = _contained(rest_new, rest_old, weight)
         needed = SUBJECT_SHARE + (0.1 if _CHANGED.search(fold(new.text).lower()) else 0.3)
         return len(rest_new & rest_old) > 0 and closeness >= needed and len(new.numbers ^ old.numbers) <= 4  # noqa: PLR2004  (one value against another, not two tables)
-    return new.negated != old.negated and share >= SAME_SHARE
+    return new.negated != old.negated and share >= SAME_SHARE and not _clash(new.names, old.names)
 
 
 def _rivals(new: Claim, old: Claim) -> bool:

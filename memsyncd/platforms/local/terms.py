@@ -46,11 +46,8 @@ def fold(text: str) -> str:
     """Return `text` with compatibility forms unified and accents dropped; case is kept."""
     if text.isascii():
         return text
-    return (
-        _COMBINING.sub("", unicodedata.normalize("NFKD", text))
-        if not _UNSPACED_RUN.search(text)
-        else (unicodedata.normalize("NFC", _COMBINING.sub("", unicodedata.normalize("NFKD", text))))
-    )
+    plain = _COMBINING.sub("", unicodedata.normalize("NFKD", text.replace("ß", "ss")))
+    return unicodedata.normalize("NFC", plain)
 
 
 def split_identifier(identifier: str) -> Sequence[str]:
