@@ -124,16 +124,20 @@ class ClaimingHuey(Huey):
         """Run one claimed task and settle it. Raises only what ends the thread."""
         claim = task.claim
         outcome: Outcome | None = None
+        settled = False
         seconds = self._running.start(claim)
         try:
             self._observe(self._on_start, claim.job)
             outcome = _run(task)
             ran = seconds()
             job = self._settle(claim, outcome, answered=task.job_context.has_answered)
+            settled = True
         finally:
             self._running.end(claim)
             if outcome is None:  # the thread is ending: interpreter shutdown, or a handler that raised SystemExit
                 self.give_back(claim)
+            elif not settled:  # it expires and counts as a crash, so that it cannot happen for ever
+                self._queue.abandon(claim)
         if job is not None:
             self._observe(self._on_finish, job, outcome, ran)
 
@@ -181,7 +185,11 @@ class ClaimingHuey(Huey):
         return task
 
     def _settle(self, claim: Claim, outcome: Outcome, *, answered: bool) -> Job | None:
-        """Commit the outcome, however long the store cannot be used: the claim is renewed meanwhile, or outlives us."""
+        """Commit the outcome, however long the store cannot be used: the claim is renewed meanwhile, or outlives us.
+
+        An outcome that cannot be stored (a payload that is no JSON) is a failed attempt; raises if that cannot either.
+        """
+        refused = False
         while True:
             try:
                 if self.stopping.is_set():
@@ -192,7 +200,10 @@ class ClaimingHuey(Huey):
                 if self.stopping.wait(UNAVAILABLE_PAUSE):
                     self._queue.abandon(claim)
                     return None
-            except Exception as error:  # noqa: BLE001  (an outcome that cannot be stored, say a payload that is no JSON)
+            except Exception as error:
+                if refused:
+                    raise
+                refused = True
                 outcome = Retry(_described(error))
             else:
                 self.fault = ""

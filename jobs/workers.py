@@ -67,6 +67,7 @@ class Workers:
     ) -> None:
         self._queue = queue
         self._running = Running(clock.monotonic)
+        self._started = False
         self._huey = ClaimingHuey(
             queue, handlers, running=self._running, counters=counters, on_start=on_start, on_finish=on_finish
         )
@@ -74,6 +75,7 @@ class Workers:
 
     def start(self) -> None:
         """Start the threads."""
+        self._started = True
         self._consumer.start()
 
     def stop(self, deadline_seconds: float) -> bool:
@@ -83,6 +85,8 @@ class Workers:
         counted as `claims_lost` and changes nothing.
         """
         self._huey.stopping.set()
+        if not self._started:
+            return True
         self._queue.bell.wake_all()
         self._consumer.shutdown_timeout = max(deadline_seconds, 0.0)
         self._consumer.stop(graceful=True)

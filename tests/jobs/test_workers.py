@@ -340,6 +340,13 @@ def test_a_full_disk_delays_a_finish_and_loses_nothing(shop: Shop) -> None:
         threading.Event().wait(0.01)
 
 
+def test_workers_that_never_started_can_be_stopped(shop: Shop) -> None:
+    """A daemon that fails half way through its start stops all its parts alike."""
+    workers = Workers(shop.queue, {}, 2, clock=shop.clock, counters=shop.counters)
+    assert workers.stop(0) is True
+    assert workers.dead_threads() == ()
+
+
 def test_huey_can_enqueue_too(shop: Shop) -> None:
     """A task of one of our kinds, enqueued the way huey does it, is a job like any other: JSON, no pickle."""
     seen: list[Any] = []
