@@ -77,7 +77,9 @@ def _turn(chance: random.Random) -> Sequence[Message]:
     if kind < 0.25:
         return [Message("user", say(_THANKS)), Message("assistant", "Glad it helps. Let me know what is next.")]
     if kind < 0.55:
-        answer = chance.choice(("Done, the tests pass.", "I've done that.", "Here it is:", "It's a thin wrapper, nothing special."))
+        answer = chance.choice(
+            ("Done, the tests pass.", "I've done that.", "Here it is:", "It's a thin wrapper, nothing special.")
+        )
         return [Message("user", say(_TASKS)), progress, Message("assistant", f"{answer}\n\n{say((_CODE,))}")]
     if kind < 0.8:
         fault = f"the {words['part']} {chance.choice(_FAULTS)}"

@@ -18,7 +18,8 @@ from memsyncd.platforms.platform import Batch, ExtractionState, Message, Query
 SESSIONS = Path(__file__).parent / "sessions"
 MESSAGES_PER_PACKET = 10
 TUNING, HELD_OUT = "tuning", "held out"
-HALVES = (TUNING, HELD_OUT)
+WRITTEN_LAST = "written last"
+HALVES = (TUNING, HELD_OUT, WRITTEN_LAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,14 @@ def remember(platform: LocalPlatform, session: Session, *, app_id: str) -> int:
     made = 0
     for number, messages in enumerate(packets(session.messages)):
         batch = Batch(
-            f"{session.project}-{number}", 0, messages, "ada", app_id, f"{app_id}-team", session.project, {"branch": "main"}
+            f"{session.project}-{number}",
+            0,
+            messages,
+            "ada",
+            app_id,
+            f"{app_id}-team",
+            session.project,
+            {"branch": "main"},
         )
         event = platform.extraction(platform.add(batch).event_id)
         assert event.state is ExtractionState.SUCCEEDED
@@ -108,7 +116,9 @@ def share(
 def memories_in(path: Path) -> Sequence[tuple[str, str]]:
     """Return (session, text) of every memory that search may find."""
     with sqlite3.connect(path) as connection:
-        rows = connection.execute("SELECT run_id, text FROM memories WHERE superseded_by = '' ORDER BY number").fetchall()
+        rows = connection.execute(
+            "SELECT run_id, text FROM memories WHERE superseded_by = '' ORDER BY number"
+        ).fetchall()
     connection.close()
     return rows
 

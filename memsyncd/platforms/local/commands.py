@@ -1,9 +1,11 @@
 """Failed commands and the invocation that then worked (facts 4.11), in words."""
 
+# ruff: noqa: E501  (a set of names is read best on few lines)
+
 import re
 from collections.abc import Sequence
 
-from memsyncd.platforms.local import cues
+from memsyncd.platforms.local import marks
 from memsyncd.platforms.local.evidence_block import Command
 
 MAX_PROBLEMS = 4
@@ -47,7 +49,7 @@ def problems_in(commands: Sequence[Command]) -> Sequence[str]:
         if remedy is None or _spaced(remedy.command) == _spaced(failed.command):
             continue
         sentence = _sentence(failed, remedy)
-        if not cues.SECRET.search(sentence):
+        if not marks.SECRET.search(sentence):
             found[_spaced(remedy.command)] = sentence
     return list(found.values())[-MAX_PROBLEMS:]
 

@@ -1,5 +1,7 @@
 """Rows of extraction events: a batch accepted, waiting for its extraction, done or failed."""
 
+# ruff: noqa: E501  (a statement's columns stand together)
+
 import json
 import sqlite3
 from collections.abc import Sequence

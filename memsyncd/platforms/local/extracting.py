@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memsyncd.platforms.local import memories, merge, searching
-from memsyncd.platforms.local.candidates import PERSONAL, Candidate
+from memsyncd.platforms.local.candidate import PERSONAL, Candidate
 from memsyncd.platforms.local.memories import NewMemory
 from memsyncd.platforms.local.merge import Claim, Relation
 from memsyncd.platforms.local.ranking import rarity

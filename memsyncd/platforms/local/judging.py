@@ -4,11 +4,13 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from memsyncd.platforms.local import cues
+from memsyncd.platforms.local import marks
+from memsyncd.platforms.local.assistant_cues import ASSISTANT_CUES
 from memsyncd.platforms.local.cues import Cue, Kind
 from memsyncd.platforms.local.sentences import Sentence
+from memsyncd.platforms.local.stop_words import STOP_WORDS
 from memsyncd.platforms.local.terms import fold
-from memsyncd.platforms.local.vocabulary import STOP_WORDS
+from memsyncd.platforms.local.user_cues import USER_CUES
 
 KEEP = 1.2
 """A sentence is kept from this score on: one clear cue, or a weak one with something specific to say. Tuned on the
@@ -49,22 +51,26 @@ def judge(sentence: Sentence, place: Place) -> Verdict | None:
     """Return the verdict on a sentence, or None where it is not worth keeping."""
     text = fold(sentence.text[:MAX_SENTENCE_CHARS])
     words = count_words(text)
-    if _is_noise(text, words) or is_question(text) or cues.SECRET.search(text):
+    if _is_noise(text, words) or is_question(text) or marks.SECRET.search(text):
         return None
     sums: defaultdict[Kind, float] = defaultdict(float)
-    for cue in cues.USER_CUES if place.by_user else cues.ASSISTANT_CUES:
+    for cue in USER_CUES if place.by_user else ASSISTANT_CUES:
         if _found(cue, text):
             sums[cue.kind] += cue.weight
     kind = max(sums, key=lambda name: sums[name], default=Kind.FACT)
     strongest = sums[kind]
     score = strongest + 0.3 * (sum(sums.values()) - strongest)
-    score += specificity(text) * (1.5 if place.closes_turn else 1.0) + _place_bonus(sentence, place, text) - _doubts(sentence, place, text, words, strongest)
+    score += (
+        specificity(text) * (1.5 if place.closes_turn else 1.0)
+        + _place_bonus(sentence, place, text)
+        - _doubts(sentence, place, text, words, strongest)
+    )
     return Verdict(kind, round(score, 3)) if score >= KEEP else None
 
 
 def is_question(text: str) -> bool:
     """Whether folded `text` asks."""
-    return cues.QUESTION.search(text) is not None
+    return marks.QUESTION.search(text) is not None
 
 
 def count_words(text: str) -> int:
@@ -89,7 +95,7 @@ def _found(cue: Cue, text: str) -> bool:
 
 
 def _is_noise(text: str, words: int) -> bool:
-    if words < 3 or (words <= 8 and cues.CHIT_CHAT.search(text) and not _IDENTIFIER.search(text)):  # noqa: PLR2004  (too short to stand alone)
+    if words < 3 or (words <= 8 and marks.CHIT_CHAT.search(text) and not _IDENTIFIER.search(text)):  # noqa: PLR2004  (too short to stand alone)
         return True
     prose = _CODE_SPAN.sub("x", text)
     return 2 * len(_LETTER.findall(prose)) < len(prose)
@@ -97,7 +103,7 @@ def _is_noise(text: str, words: int) -> bool:
 
 def _place_bonus(sentence: Sentence, place: Place, text: str) -> float:
     bonus = 0.0
-    if place.by_user and not cues.TASK.search(text):
+    if place.by_user and not marks.TASK.search(text):
         bonus += 0.5
     if not place.by_user:
         bonus += 0.3 if place.closes_turn else -0.7
@@ -107,40 +113,40 @@ def _place_bonus(sentence: Sentence, place: Place, text: str) -> float:
         bonus += 0.6 if sentence.in_list and sentence.lead and not _plans(sentence) else 0.0
         if ends and place.closes_turn and not is_readable(text):
             bonus += 0.6
-    if sentence.heading and cues.GOOD_HEADING.search(fold(sentence.heading)):
+    if sentence.heading and marks.GOOD_HEADING.search(fold(sentence.heading)):
         bonus += 0.8
     return bonus
 
 
 def _leans_on_nothing(sentence: Sentence, text: str) -> bool:
     """Whether it begins with "it" or "this" after a question, or after nothing: what is meant is not said."""
-    return cues.ANAPHORA.search(text) is not None and (not sentence.before or is_question(fold(sentence.before)))
+    return marks.ANAPHORA.search(text) is not None and (not sentence.before or is_question(fold(sentence.before)))
 
 
 def _plans(sentence: Sentence) -> bool:
-    return any(cues.BAD_HEADING.search(fold(above)) for above in (sentence.heading, sentence.lead) if above)
+    return any(marks.BAD_HEADING.search(fold(above)) for above in (sentence.heading, sentence.lead) if above)
 
 
 def _doubts(sentence: Sentence, place: Place, text: str, words: int, strongest: float) -> float:
     doubt = 0.0
-    if cues.PROGRESS.search(text):
+    if marks.PROGRESS.search(text):
         doubt += 1.5 if place.by_user else 3.0
-    if cues.OFFER.search(text):
+    if marks.OFFER.search(text):
         doubt += 3.0
-    if cues.HEDGE.search(text):
+    if marks.HEDGE.search(text):
         doubt += 0.6 if place.by_user else 1.2
-    if cues.PASSING.search(text):
+    if marks.PASSING.search(text):
         doubt += 0.7
     if place.by_user and strongest < 2:  # noqa: PLR2004  (no clear rule in it)
-        if cues.TASK.search(text):
-            doubt += 0.5 if cues.PER_CASE.search(text) else 1.4
-        doubt += 0.7 if cues.COMPLAINT.search(text) else 0.0
+        if marks.TASK.search(text):
+            doubt += 0.5 if marks.PER_CASE.search(text) else 1.4
+        doubt += 0.7 if marks.COMPLAINT.search(text) else 0.0
         doubt += 0.8 if _leans_on_nothing(sentence, text) else 0.0
-    if not place.by_user and cues.ECHO.search(text):
+    if not place.by_user and marks.ECHO.search(text):
         doubt += 0.5
-    if cues.TESTS_PASS.search(text):
+    if marks.TESTS_PASS.search(text):
         doubt += 2.0
-    if cues.REDACTED.search(text):
+    if marks.REDACTED.search(text):
         doubt += 1.0
     if _plans(sentence):
         doubt += 1.8

@@ -1,5 +1,7 @@
 """Rows of memories and their full-text index, kept in step inside the caller's transaction."""
 
+# ruff: noqa: E501  (a statement's columns stand together)
+
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -174,5 +176,7 @@ def _unindex(connection: sqlite3.Connection, number: int) -> None:
 
 
 def _counted(connection: sqlite3.Connection, number: int) -> Sequence[tuple[str]]:
-    row = connection.execute("SELECT words, parts, grams, context, scope FROM memories WHERE number = ?", (number,)).fetchone()
+    row = connection.execute(
+        "SELECT words, parts, grams, context, scope FROM memories WHERE number = ?", (number,)
+    ).fetchone()
     return [(term,) for term in dict.fromkeys(" ".join(row).split())]

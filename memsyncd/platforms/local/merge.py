@@ -1,5 +1,7 @@
 """Do two memories say the same, or does the newer one overrule the older? Pure."""
 
+# ruff: noqa: E501  (a pattern is read best on one line)
+
 import hashlib
 import re
 from collections.abc import Callable
@@ -24,7 +26,42 @@ MIN_SUBJECT_TERMS = 2
 """Fewer words beside the figure do not name what it measures."""
 
 _UNITS = frozenset(
-    stem(unit) for unit in "ms sec second seconds min minute minutes hour hours day days week weeks month months year years kb mb gb kib mib gib px fps percent euro euros dollar dollars cents take takes".split()
+    stem(unit)
+    for unit in [
+        "ms",
+        "sec",
+        "second",
+        "seconds",
+        "min",
+        "minute",
+        "minutes",
+        "hour",
+        "hours",
+        "day",
+        "days",
+        "week",
+        "weeks",
+        "month",
+        "months",
+        "year",
+        "years",
+        "kb",
+        "mb",
+        "gb",
+        "kib",
+        "mib",
+        "gib",
+        "px",
+        "fps",
+        "percent",
+        "euro",
+        "euros",
+        "dollar",
+        "dollars",
+        "cents",
+        "take",
+        "takes",
+    ]
 )
 _OVERRULED_BY = frozenset({"project_knowledge", "decisions_and_constraints", "workflows"})
 """Where the newest word counts. Results and problems are history: a newer figure does not make the older one wrong."""

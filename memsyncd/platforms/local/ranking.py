@@ -1,12 +1,13 @@
 """From a question to weighted terms, and from matching memories to their order. Pure."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memsyncd.platforms.local import asking
+from memsyncd.platforms.local.stop_words import WEAK_STEMS
 from memsyncd.platforms.local.terms import fold, terms_of
-from memsyncd.platforms.local.vocabulary import WEAK_STEMS, synonyms
+from memsyncd.platforms.local.vocabulary import synonyms
 
 MAX_QUERY_TERMS = 48
 """Distinct words taken from a prompt (the longest prompts, 6,000 characters, repeat themselves by then)."""
@@ -23,34 +24,6 @@ RECENT_GAIN, RECENT_DAYS = 0.08, 90.0
 SEEN_GAIN, SEEN_MOST = 0.03, 4.0
 INTENT_GAIN, FITTING_GAIN = 0.12, 0.4
 """Gentle gains: none outweighs one more rare word."""
-
-_INTENT = {
-    "problems_and_fixes": re.compile(r"\b(?:error|fail\w*|broke\w*|crash\w*|bug|wrong|fix\w*|cause\w*|problem|trouble|slow|leak\w*|stuck|hang\w*|fehler|erreur|problema)\b", re.I),
-    "workflows": re.compile(r"\b(?:how (?:do|can|to|should)|command|steps?|run|deploy\w*|procedure|wie (?:kann|starte)|comment)\b", re.I),
-    "decisions_and_constraints": re.compile(r"\b(?:should|may|must|allowed|prefer\w*|decide\w*|decision|chose\w*|policy|rule|convention|why (?:did|do|not)|which|instead|darf|soll\w*)\b", re.I),
-    "results": re.compile(r"\b(?:how (?:much|fast|many|long|big|large)|numbers?|result\w*|benchmark\w*|accuracy|faster|gain\w*|improve\w*)\b", re.I),
-}  # fmt: skip
-
-
-_NUMBER = re.compile(r"\d")
-_MEASURED = re.compile(r"\d\s?(?:ms|s|sec\w*|min\w*|h|hours?|days?|weeks?|months?|years?|%|x|[kmgt]i?b|times|fps|µa|ma|eur|usd)\b|[$€]\s?\d|\b(?:half|twice|eight|ten|two|three|four|five) ", re.I)
-_PLACE = re.compile(r"\S/\S|`[^`]*\.[a-z]{2,4}`|://|\b(?:bucket|folder|directory|server|table|region)\b", re.I)
-_COMMAND = re.compile(r"`[^`]+ [^`]+`|\b(?:click|open the|menu)\b", re.I)
-_PERSON = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}|\bteam\b")
-_WHEN = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:daily|weekly|nightly|hourly|monthly|morning|noon|midnight)\b|\d{1,2}:\d\d|曜日|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|lundi|mardi|mercredi|jeudi|vendredi|lunes|martes|miercoles|jueves|viernes)s?\b", re.I)
-_EXPECTED = (
-    (re.compile(r"\b(?:how (?:long|fast|slow|quick\w*|much|many|often|big|large|small|far|high|old)|combien|wie (?:lange|viel\w*|schnell|oft|gross)|cuant\w+|何秒|何分|いくつ)\b", re.I), (_MEASURED, _NUMBER)),
-    (re.compile(r"\b(?:which|what) (?:port|version|limit|number|size|rate|percentage)\b", re.I), (_NUMBER,)),
-    (re.compile(r"\b(?:where|which (?:folder|directory|bucket|file|path|server|url)|what (?:folder|directory|file|path|url)|wo|donde|in welche[mr]?)\b|どこ", re.I), (_PLACE,)),
-    (re.compile(r"\b(?:command|how (?:do|can|could|would|should|to)\b(?! (?:long|many))|befehl|commande|orden|comando)\b|コマンド", re.I), (_COMMAND,)),
-    (re.compile(r"\b(?:who|whose|whom|wer|qui|quien)\b|誰", re.I), (_PERSON,)),
-    (re.compile(r"\b(?:when|which (?:day|weekday)|what (?:day|time)|wann|quand|cuando)\b|いつ", re.I), (_WHEN,)),
-)  # fmt: skip
-
-
-def expected_shapes(question: str) -> Sequence[re.Pattern[str]]:
-    """Return patterns of what a folded `question` asks for: a figure, a place, a command, a person, a time."""
-    return [shape for asks, shapes in _EXPECTED if asks.search(question) for shape in shapes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +59,9 @@ def question_words(text: str) -> Sequence[QueryWord]:
     for weight, group in ((1.0, terms.words), (1.0, terms.grams), (PART_WEIGHT, terms.parts)):
         for term in group:
             if term not in found:
-                found[term] = QueryWord(term, weight * (WEAK_WEIGHT if term in WEAK_STEMS else 1.0), table.get(term, frozenset()))
+                found[term] = QueryWord(
+                    term, weight * (WEAK_WEIGHT if term in WEAK_STEMS else 1.0), table.get(term, frozenset())
+                )
     return list(found.values())[:MAX_QUERY_TERMS]
 
 
@@ -96,7 +71,13 @@ MIN_KIN_CHARS, MIN_COMPOUND_CHARS = 5, 9
 def kin_prefix(term: str) -> str:
     """Return what words of the same family as `term` begin with, or empty where it is too short to tell."""
     length = max(MIN_KIN_CHARS, round(0.7 * len(term)))
-    return term[:length] if term.isalpha() and length < len(term) else term if len(term) >= MIN_KIN_CHARS and term.isalpha() else ""
+    return (
+        term[:length]
+        if term.isalpha() and length < len(term)
+        else term
+        if len(term) >= MIN_KIN_CHARS and term.isalpha()
+        else ""
+    )
 
 
 def compound_parts(term: str) -> Sequence[str]:
@@ -130,14 +111,12 @@ def chosen_terms(words: Sequence[QueryWord], documents: Mapping[str, int], *, bu
     return chosen
 
 
-def order(
-    question: str, worth: Mapping[str, Mapping[int, float]], rows: Sequence[Row]
-) -> Sequence[tuple[int, float]]:
+def order(question: str, worth: Mapping[str, Mapping[int, float]], rows: Sequence[Row]) -> Sequence[tuple[int, float]]:
     """Return (number, score) of `rows`, best first, given the `gains` of the question's terms. Scores are positive and
     mean something only within one answer."""
     folded = fold(question)
-    intents = {category for category, pattern in _INTENT.items() if pattern.search(folded)}
-    shapes = expected_shapes(folded)
+    intents = asking.likely_categories(folded)
+    shapes = asking.expected_shapes(folded)
     scored = []
     for row in rows:
         matched = _matched(row, worth)

@@ -74,7 +74,7 @@ _STEPS = (
 )
 
 
-class NewerSchema(Exception):  # noqa: N818  (a state of the file that stops the program with its own exit code)
+class NewerSchema(Exception):
     """The file was written by a newer version of this program; it is left exactly as it is."""
 
     def __init__(self, path: Path, found: int) -> None:

@@ -5,10 +5,11 @@ another project is ever looked at. Hashed, because ids may hold any character.
 """
 
 import hashlib
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from memsyncd.platforms.local.candidates import PERSONAL, PROJECT
+from memsyncd.platforms.local.candidate import PERSONAL, PROJECT
 from memsyncd.platforms.platform import Query, Rejected
 
 CATEGORIES = frozenset({"project_knowledge", "decisions_and_constraints", "workflows", "problems_and_fixes", "results"})
@@ -69,7 +70,7 @@ class ScopeFilter:
             branches.append(f"(({' OR '.join(self.shared)}){within})")
         return " AND ".join([f"({' OR '.join(branches)})", *self.narrowed])
 
-    def admits(self, tokens: Set[str]) -> bool:
+    def admits(self, tokens: AbstractSet[str]) -> bool:
         """Whether a memory with these tokens may be seen: the same as the expression, for one row."""
         shared = not tokens.isdisjoint(self.shared) and (not self.directory or self.directory in tokens)
         return (self.personal in tokens or shared) and all(token in tokens for token in self.narrowed)

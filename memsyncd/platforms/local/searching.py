@@ -1,5 +1,7 @@
 """A search over the full-text index: which terms to ask for, the asking, and the rows for the ranking."""
 
+# ruff: noqa: E501  (a statement's columns stand together)
+
 import heapq
 import json
 import sqlite3
@@ -48,7 +50,9 @@ def search(connection: sqlite3.Connection, query: Query, *, now: float) -> Seque
     idf.update({word.term: ranking.rarity(0, visible) for word in words if word.term not in idf})
     gains = ranking.gains(words, idf)
     terms = ranking.chosen_terms(words, within, budget=DOCUMENT_BUDGET)
-    numbers = _touched(connection, {term: max(gains[term].values()) for term in terms}, scope.expression if by_index else "")
+    numbers = _touched(
+        connection, {term: max(gains[term].values()) for term in terms}, scope.expression if by_index else ""
+    )
     top_k = max(1, min(query.top_k, MAX_TOP_K))
     rows = _rows(connection, numbers, scope, limit=max(POOL, top_k), now=now)
     best = ranking.order(query.text, gains, rows)[:top_k]
@@ -56,7 +60,9 @@ def search(connection: sqlite3.Connection, query: Query, *, now: float) -> Seque
     return [replace(found[number], score=round(score, 4)) for number, score in best if number in found]
 
 
-def alike(connection: sqlite3.Connection, terms: Sequence[str], lane: str, *, limit: int) -> Sequence[tuple[int, str, str, str]]:
+def alike(
+    connection: sqlite3.Connection, terms: Sequence[str], lane: str, *, limit: int
+) -> Sequence[tuple[int, str, str, str]]:
     """Return (number, id, text, category) of memories of one lane that share the rarest of `terms`."""
     counts = memories.documents(connection, terms)
     words = [QueryWord(term, 1.0) for term in dict.fromkeys(terms)]
@@ -133,7 +139,7 @@ def _memories(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping
     marks = ",".join("?" * len(numbers))
     rows = connection.execute(
         "SELECT number, id, text, category, created_at, last_seen, lane, user_id, app_id, agent_id, run_id, seen, metadata"
-        f" FROM memories WHERE number IN ({marks})",  # noqa: S608  (question marks only)
+        f" FROM memories WHERE number IN ({marks})",
         list(numbers),
     )
     return {

@@ -28,7 +28,7 @@ _RECALLED = re.compile(r"relevant memories from earlier", re.IGNORECASE)
 _MARKUP = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^)\s]{1,500}\)")
 _END = re.compile(
-    r"(?<=[.!?…])[\"')\]»”]*\s+(?=[\"'(\[«“`*]*[^\W_a-zà-öø-ÿ]|`)|(?<=[。！？])|;\s+(?=[A-Z])|(?<=[.!?])\s+(?=[a-z`]+\S*\s)",
+    r"(?<=[.!?…])[\"')\]»”]*\s+(?=[\"'(\[«“`*]*[^\W_a-zà-öø-ÿ]|`)|(?<=[。\uff01\uff1f])|;\s+(?=[A-Z])|(?<=[.!?])\s+(?=[a-z`]+\S*\s)",
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|z\.B|bzw|ca|d\.h|p\.ej|Mr|Dr|St|fig|resp|incl|usw)|\b[A-Z])\.$",

@@ -1,8 +1,10 @@
 """A memory's words: a sentence made to stand alone, in at most 400 characters."""
 
+# ruff: noqa: E501  (a pattern is read best on one line)
+
 import re
 
-from memsyncd.platforms.local import cues
+from memsyncd.platforms.local import marks
 from memsyncd.platforms.local.judging import is_question
 from memsyncd.platforms.local.sentences import Sentence
 from memsyncd.platforms.local.terms import fold, terms_of
@@ -19,7 +21,7 @@ _OFFERING = re.compile(
     r"^(?:then )?(?:i'?d|i would|i|we could|we should|my (?:recommendation|suggestion|proposal)(?: is| would be)?:?) (?:suggest|recommend|propose|advise|go with|favou?r|use|pick)?(?:ing)?:? ?",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"[.;:,](?=\s)|[。、；]")
+_CLAUSE_END = re.compile(r"[.;:,](?=\s)|[。、\uff1b]")
 MAX_CARRIED_CHARS = 240
 """Of a sentence, lead or question that is carried in: the memory's own words must have room."""
 
@@ -35,10 +37,10 @@ def standing_alone(sentence: Sentence, *, question: str = "") -> str:
         text = f"{_FILLER.sub('', sentence.before)} {text}"
         leans = _leans(text)
     lead = sentence.lead.rstrip(":").strip()
-    if sentence.in_list and lead and not cues.GENERIC_HEADING.search(fold(lead)) and len(lead) <= MAX_CARRIED_CHARS:
+    if sentence.in_list and lead and not marks.GENERIC_HEADING.search(fold(lead)) and len(lead) <= MAX_CARRIED_CHARS:
         text, leans = f"{lead}: {text}", False
     heading = sentence.heading
-    if heading and not cues.GENERIC_HEADING.search(fold(heading)) and _adds(heading, text):
+    if heading and not marks.GENERIC_HEADING.search(fold(heading)) and _adds(heading, text):
         text, leans = f"{heading}: {text}", False
     if question and (leans or _says_little(sentence)):
         return answered(question, text)
@@ -46,7 +48,7 @@ def standing_alone(sentence: Sentence, *, question: str = "") -> str:
 
 
 def _leans(text: str) -> bool:
-    return cues.ANAPHORA.search(fold(text)) is not None
+    return marks.ANAPHORA.search(fold(text)) is not None
 
 
 def _says_little(sentence: Sentence) -> bool:
@@ -75,7 +77,7 @@ def _carries(before: str) -> bool:
         bool(before)
         and len(before) <= MAX_CARRIED_CHARS
         and not is_question(folded)
-        and not cues.PROGRESS.search(folded)
+        and not marks.PROGRESS.search(folded)
     )
 
 

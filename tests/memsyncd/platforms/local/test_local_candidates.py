@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsyncd.platforms.local.candidates import MAX_PER_BATCH, Candidate, memories_from
+from memsyncd.platforms.local.candidate import Candidate
+from memsyncd.platforms.local.candidates import MAX_PER_BATCH, memories_from
 from memsyncd.platforms.local.scope_filter import CATEGORIES
 from memsyncd.platforms.local.wording import MAX_MEMORY_CHARS
 from memsyncd.platforms.platform import Message
@@ -104,7 +105,7 @@ def test_what_an_answer_concludes_is_kept(answer: str, category: str) -> None:
         "All 14 tests pass.",
         "Here is the function:\n```py\nx = always()\n```",
         "| a | b |\n|---|---|\n| always | never |",
-        "Traceback (most recent call last):\n  File \"a.py\", line 1",
+        'Traceback (most recent call last):\n  File "a.py", line 1',
         "## Next steps\n- Replace the queue with Kafka\n- Always retry",
         "",
     ],
@@ -142,7 +143,7 @@ def test_list_items_carry_the_line_that_leads_them() -> None:
 
 
 def test_a_telling_heading_is_carried_and_a_generic_one_is_not() -> None:
-    """"Token refresh" names a subject, "Summary" does not."""
+    """A heading like "Token refresh" names a subject, "Summary" does not."""
     (text,) = texts("U x", "A ## Token refresh\nThe root cause was the skewed clock.")
     assert text.startswith("Token refresh: ")
     (text,) = texts("U x", "A ## Summary\nThe root cause was the skewed clock.")
@@ -150,7 +151,7 @@ def test_a_telling_heading_is_carried_and_a_generic_one_is_not() -> None:
 
 
 def test_a_short_answer_to_a_question_is_kept_with_it() -> None:
-    """"500 MB" means something only beside what was asked."""
+    """A figure alone means something only beside what was asked."""
     (text,) = texts("A How large may the upload be?", "U 500 MB max")
     assert text == "How large may the upload be? — 500 MB max"
 
@@ -212,11 +213,28 @@ def test_the_same_dialogue_gives_the_same_memories(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["a", "we ", "`x` ", "`x y", "- ", ". ", "(", "must not ", "use it ", "1.", "a: b ", "from 1 to ", "、", "** ", "[a]("]
+    "piece",
+    [
+        "a",
+        "we ",
+        "`x` ",
+        "`x y",
+        "- ",
+        ". ",
+        "(",
+        "must not ",
+        "use it ",
+        "1.",
+        "a: b ",
+        "from 1 to ",
+        "、",
+        "** ",
+        "[a](",
+    ],
 )
 def test_a_full_request_of_one_pattern_is_read_in_bounded_time(piece: str) -> None:
     """No rule's time explodes with the text: 60,000 characters of one pattern take well under five seconds here."""
-    lines = [(piece * 3_000)[: 3_000] for _ in range(20)]
+    lines = [(piece * 3_000)[:3_000] for _ in range(20)]
     before = time.process_time()
     memories_from(said("U go", "A " + "\n".join(lines), "U " + "\n\n".join(lines)), {})
     assert time.process_time() - before < 5

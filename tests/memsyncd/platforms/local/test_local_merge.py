@@ -64,12 +64,18 @@ def test_different_things_stay_apart(old: str, new: str) -> None:
 
 def test_a_newer_figure_does_not_hide_an_older_result() -> None:
     """Results are history: both stay."""
-    assert between("Import of the catalogue took 80 s.", "Import of the catalogue took 30 s.", "results") is Relation.DIFFERENT
+    assert (
+        between("Import of the catalogue took 80 s.", "Import of the catalogue took 30 s.", "results")
+        is Relation.DIFFERENT
+    )
 
 
 def test_the_fuller_of_two_is_kept_and_else_the_newer() -> None:
     """A shorter repetition does not cost the details."""
-    long, short = claim_of("Deploys go through the pipeline in Oslo on Mondays", KNOWLEDGE), claim_of("Deploys go through the pipeline", KNOWLEDGE)
+    long, short = (
+        claim_of("Deploys go through the pipeline in Oslo on Mondays", KNOWLEDGE),
+        claim_of("Deploys go through the pipeline", KNOWLEDGE),
+    )
     assert fuller(short, long, lambda _: 1.0) == long.text
     assert fuller(long, short, lambda _: 1.0) == long.text
 

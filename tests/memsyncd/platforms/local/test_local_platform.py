@@ -143,7 +143,9 @@ def test_near_duplicates_become_one_memory_with_the_fuller_text(platform: LocalP
     """The same in other words is said once."""
     learn(platform, "Schema changes are applied by the ops team.")
     learn(platform, "Schema changes are always applied by the ops team on Tuesdays.", packet="p2")
-    assert ask(platform, "who applies schema changes") == ["Schema changes are always applied by the ops team on Tuesdays."]
+    assert ask(platform, "who applies schema changes") == [
+        "Schema changes are always applied by the ops team on Tuesdays."
+    ]
 
 
 def test_a_change_of_mind_hides_the_older_memory_but_keeps_it(platform: LocalPlatform, path: Path) -> None:
@@ -159,7 +161,9 @@ def test_a_change_of_mind_hides_the_older_memory_but_keeps_it(platform: LocalPla
 
 def test_changing_ones_mind_back_is_heard(platform: LocalPlatform) -> None:
     """An overruled memory said again is news, not a repeat."""
-    for number, text in enumerate(("Always use tabs for indentation.", "Always use spaces for indentation.", "Always use tabs for indentation.")):
+    for number, text in enumerate(
+        ("Always use tabs for indentation.", "Always use spaces for indentation.", "Always use tabs for indentation.")
+    ):
         assert learn(platform, text, packet=f"p{number}") == 1
     assert ask(platform, "indentation") == ["Always use tabs for indentation."]
 
@@ -190,9 +194,18 @@ def test_a_session_leaves_at_most_its_share(platform: LocalPlatform, monkeypatch
 
 def test_lanes_and_scopes(platform: LocalPlatform) -> None:
     """A preference is its person's, the rest is the project's; `dir` narrows the project's, `mine` leaves it out."""
-    learn(platform, "I prefer answers about the parser in German.", "Never call the parser twice.", metadata={"dirs": ["web"]})
+    learn(
+        platform,
+        "I prefer answers about the parser in German.",
+        "Never call the parser twice.",
+        metadata={"dirs": ["web"]},
+    )
     learn(platform, "The parser must be reentrant.", packet="p2", metadata={"dirs": ["api"]})
-    prefer, never, must = "I prefer answers about the parser in German.", "Never call the parser twice.", "The parser must be reentrant."
+    prefer, never, must = (
+        "I prefer answers about the parser in German.",
+        "Never call the parser twice.",
+        "The parser must be reentrant.",
+    )
     assert set(ask(platform, "parser")) == {prefer, never, must}
     assert set(ask(platform, "parser", scope="dir", directory="web")) == {prefer, never}
     assert set(ask(platform, "parser", scope="dir")) == {prefer, never, must}
@@ -212,7 +225,15 @@ def test_category_and_run_filters(platform: LocalPlatform) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"user_id": "*"}, {"app_id": " ** "}, {"agent_ids": ["*"]}, {"user_id": ""}, {"scope": "team"}, {"category": "gossip"}, {"run_id": "*"}],
+    [
+        {"user_id": "*"},
+        {"app_id": " ** "},
+        {"agent_ids": ["*"]},
+        {"user_id": ""},
+        {"scope": "team"},
+        {"category": "gossip"},
+        {"run_id": "*"},
+    ],
 )
 def test_a_search_that_would_reach_too_far_is_refused(platform: LocalPlatform, wrong: Mapping[str, Any]) -> None:
     """Wildcards and missing ids are no identity; unknown scopes and categories are an error (facts 5.27, 5.29)."""
@@ -227,7 +248,9 @@ def test_a_batch_without_a_clear_owner_is_refused(platform: LocalPlatform, wrong
         platform.add(batch("We use pnpm.", **wrong))
 
 
-@pytest.mark.parametrize("text", ["", "   ", "the of and", '"', "a AND b OR", "NEAR(x", "*", "x" * 10_000, "\x00", "\ud800", "col:umn", "日"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "the of and", '"', "a AND b OR", "NEAR(x", "*", "x" * 10_000, "\x00", "\ud800", "col:umn", "日"]
+)
 def test_any_question_is_answered(platform: LocalPlatform, text: str) -> None:
     """No character of a question is taken for query syntax."""
     learn(platform, "We use pnpm for the web client.")
@@ -343,7 +366,9 @@ def test_a_cancelled_platform_refuses(platform: LocalPlatform) -> None:
         platform.add(batch("x", packet="p2"))
 
 
-def test_a_fault_while_extracting_fails_that_batch_only(platform: LocalPlatform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_while_extracting_fails_that_batch_only(
+    platform: LocalPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The event fails with the error's kind and no text; sent again, it is tried again."""
     event_id = platform.add(batch("We use pnpm for the web client.")).event_id
     with monkeypatch.context() as patched:
@@ -362,7 +387,9 @@ def test_two_threads_share_the_platform(platform: LocalPlatform) -> None:
     def work(lane: int) -> None:
         try:
             for number in range(12):
-                event_id = platform.add(batch(f"Never restart host{number}x{lane} by hand.", packet=f"p{number}-{lane}")).event_id
+                event_id = platform.add(
+                    batch(f"Never restart host{number}x{lane} by hand.", packet=f"p{number}-{lane}")
+                ).event_id
                 shared = platform.add(batch("We use pnpm for the web client.", packet=f"same{number}")).event_id
                 platform.extraction(event_id)
                 platform.extraction(shared)
@@ -406,7 +433,9 @@ die()
 @pytest.mark.parametrize("moment", ["between", "inside"])
 def test_a_kill_loses_nothing_and_doubles_nothing(path: Path, moment: str) -> None:
     """Killed between add and extraction, or before the extraction's commit: the batch still waits, and is done once."""
-    child = subprocess.run([sys.executable, "-c", _CHILD, str(path), moment], capture_output=True, text=True, timeout=60, check=False)
+    child = subprocess.run(
+        [sys.executable, "-c", _CHILD, str(path), moment], capture_output=True, text=True, timeout=60, check=False
+    )
     assert child.returncode == -signal.SIGKILL, child.stderr
     platform = LocalPlatform(path, CLOCK)
     assert ask(platform, "pnpm heron") == []

@@ -1,0 +1,58 @@
+"""A batch's messages as turns: each with its sentences and what it answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memsyncd.platforms.local.judging import is_question
+from memsyncd.platforms.local.sentences import Sentence, sentences_of
+from memsyncd.platforms.local.terms import fold, terms_of
+from memsyncd.platforms.platform import Message
+
+TELLING_WORDS = 5
+"""A request with fewer words of its own ("yes, do that") leaves its subject to the one before."""
+
+MAX_REQUEST_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message. `request` is what the user asked for last, `asked` the question in it, if any; `previous` are the
+    sentences of the message before. `closes_turn`: the user speaks next, or nobody; `closes_packet`: the batch's last
+    answer."""
+
+    by_user: bool
+    sentences: Sequence[Sentence]
+    request: str
+    asked: str
+    closes_turn: bool
+    closes_packet: bool
+    previous: Sequence[Sentence]
+
+    def around(self, sentence: Sentence) -> str:
+        """Return the sentences before and after one, which often name its subject."""
+        near = self.sentences[max(0, sentence.position - 1) : sentence.position + 2]
+        return " ".join(other.text for other in near if other is not sentence)
+
+
+def turns_of(messages: Sequence[Message]) -> Sequence[Turn]:
+    """Return the turns of a dialogue from which evidence blocks have been taken."""
+    last_answer = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=-1)
+    turns: list[Turn] = []
+    request = asked = ""
+    previous: Sequence[Sentence] = ()
+    for index, message in enumerate(messages):
+        sentences = sentences_of(message.content)
+        by_user = message.role == "user"
+        if by_user:
+            request = _request(" ".join(sentence.text for sentence in sentences), request)
+            asked = next((each.text for each in reversed(sentences) if is_question(fold(each.text))), "")
+        closes = index + 1 == len(messages) or messages[index + 1].role == "user"
+        turns.append(Turn(by_user, sentences, request, asked, closes, index == last_answer, previous))
+        previous = sentences
+    return turns
+
+
+def _request(said: str, before: str) -> str:
+    if len(set(terms_of(said).words)) < TELLING_WORDS:
+        said = f"{said} {before}"
+    return said.strip()[:MAX_REQUEST_CHARS]
