@@ -226,6 +226,19 @@ def test_a_refusal_of_the_old_key_does_not_park_the_new_one(world: World) -> Non
     world.claim("b")
 
 
+def test_a_probe_with_the_old_key_does_not_park_the_new_one(world: World) -> None:
+    """The key changes while the probe is out with the old one: its refusal comes too late to count."""
+    world.enqueue("a", "b", destination="api")
+    refused = Cool("api", "status 401", "key-refused", parked=True)
+    world.run("a", refused)
+    world.hands.move(900)
+    probe = world.claim("b")
+    world.queue.release("api")
+    world.queue.finish(probe, refused)
+    assert world.queue.destinations() == []
+    world.claim("a")
+
+
 def test_a_held_lane_does_not_hold_its_other_destinations(world: World) -> None:
     """A session's flush is held by a cooling platform; the same session's local work goes on, one at a time."""
     world.enqueue("flush", lane="s1", destination="api")

@@ -97,15 +97,26 @@ class QueueMachine(RuleBasedStateMachine):
     def claim(self) -> object:
         return self._claimed(self.world.queue.claim())
 
-    @rule(
-        runs=st.lists(st.tuples(outcomes, st.booleans(), st.sampled_from([0.0, 1000.0])), min_size=2, max_size=8)
-    )
+    @rule(runs=st.lists(st.tuples(outcomes, st.booleans(), st.sampled_from([0.0, 1000.0])), min_size=2, max_size=8))
     def work(self, runs: list[tuple[Outcome, bool, float]]) -> None:
         for outcome, answered, seconds in runs:
             self._move(seconds)
             held = self._claimed(self.world.queue.claim())
             if isinstance(held, tuple):
                 self._finish(held, outcome, answered)
+
+    @rule(
+        runs=st.lists(st.tuples(outcomes, st.booleans()), min_size=2, max_size=5),
+        released=st.sampled_from(DESTINATIONS),
+    )
+    def work_together(self, runs: list[tuple[Outcome, bool]], released: str) -> None:
+        """Several run at once; in their midst a person or a new key releases a destination."""
+        held = [self._claimed(self.world.queue.claim()) for _ in runs]
+        for number, (each, (outcome, answered)) in enumerate(zip(held, runs, strict=True)):
+            if isinstance(each, tuple):
+                self._finish(each, outcome, answered)
+            if number == len(runs) // 2:
+                self.release(released)
 
     def _claimed(self, claim: Claim | None) -> Any:
         row = self.model.claim()
@@ -188,6 +199,9 @@ class QueueMachine(RuleBasedStateMachine):
         assert self.world.queue.wake_lane(lane) == self.model.wake(lambda row: bool(lane) and row.lane == lane)
 
     @rule(destination=st.sampled_from(DESTINATIONS))
+    def release_one(self, destination: str) -> None:
+        self.release(destination)
+
     def release(self, destination: str) -> None:
         assert self.world.queue.release(destination) == self.model.release(destination)
 
