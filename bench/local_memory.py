@@ -47,7 +47,9 @@ def quality(home: Path) -> None:
         row(f"{half}: plain index, all in one", asked, measuring.plain_index(every, alone=False), turns)
     counts = Counter(run for run, _ in kept)
     messages = sum(len(session.messages) for session in every)
-    print(f"\nmemories per session: {min(counts.values())} to {max(counts.values())}, of {messages} messages {len(kept)}")
+    print(
+        f"\nmemories per session: {min(counts.values())} to {max(counts.values())}, of {messages} messages {len(kept)}"
+    )
 
 
 def row(
@@ -78,7 +80,9 @@ def extraction_times() -> None:
     large: list[Message] = []
     while sum(len(message.content) for message in large) < 58_000:
         large += random.Random(len(large)).choice(packets)
-    print(f"extraction of a full request (58,000 characters): {seconds(lambda: memories_from(large, {})) * 1000:.0f} ms")
+    print(
+        f"extraction of a full request (58,000 characters): {seconds(lambda: memories_from(large, {})) * 1000:.0f} ms"
+    )
 
 
 def search_times(home: Path, size: int) -> None:
@@ -108,7 +112,10 @@ def search_times(home: Path, size: int) -> None:
 def vocabulary() -> Sequence[str]:
     """Return the corpus' words, commonest first, and as many rare ones as a large project has names."""
     said = Counter(
-        word for session in measuring.sessions() for message in session.messages for word in message.content.lower().split()
+        word
+        for session in measuring.sessions()
+        for message in session.messages
+        for word in message.content.lower().split()
     )
     return [word for word, _ in said.most_common()] + [f"name{number}_handler" for number in range(6_000)]
 
@@ -116,9 +123,21 @@ def vocabulary() -> Sequence[str]:
 def memory(number: int, text: str, context: str) -> NewMemory:
     """Return a memory of the team's lane."""
     return NewMemory(
-        id=str(number), text=text, category="project_knowledge", lane="project", user_id="ada", app_id="shop", agent_id="team",
-        run_id=f"s{number // 40}", packet_id="p", batch=0, metadata={}, score=1.0, context=context, created_at="2026-01-01T00:00:00.000Z",
-    )  # fmt: skip
+        id=str(number),
+        text=text,
+        category="project_knowledge",
+        lane="project",
+        user_id="ada",
+        app_id="shop",
+        agent_id="team",
+        run_id=f"s{number // 40}",
+        packet_id="p",
+        batch=0,
+        metadata={},
+        score=1.0,
+        context=context,
+        created_at="2026-01-01T00:00:00.000Z",
+    )
 
 
 def seconds(act: Callable[[], object]) -> float:

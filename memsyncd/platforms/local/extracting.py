@@ -6,7 +6,7 @@ from typing import Any
 
 from memsyncd.platforms.local import memories, merge, searching
 from memsyncd.platforms.local.candidate import PERSONAL, Candidate
-from memsyncd.platforms.local.memories import NewMemory
+from memsyncd.platforms.local.memories import NewMemory, Source
 from memsyncd.platforms.local.merge import Claim, Relation
 from memsyncd.platforms.local.ranking import rarity
 from memsyncd.platforms.local.scope_filter import lane_token
@@ -41,11 +41,12 @@ def _store_one(
 ) -> int:
     owner = batch.user_id if candidate.lane == PERSONAL else batch.agent_id
     fingerprint = merge.fingerprint(candidate.text, lane=candidate.lane, owner=owner, app_id=batch.app_id)
+    source = Source(fingerprint, batch.packet_id, batch.number, now)
     if memories.is_buried(connection, fingerprint):
         return 0
     known = memories.with_fingerprint(connection, fingerprint)
     if known and not known[1]:
-        memories.add_source(connection, known[0], fingerprint, batch.packet_id, batch.number, now)
+        memories.add_source(connection, known[0], source)
         return 0
     terms = terms_of(candidate.text)
     claim = merge.claim_of(candidate.text, candidate.category, terms)
@@ -57,7 +58,7 @@ def _store_one(
         old = merge.claim_of(text, category)
         relation = merge.relation(claim, old, weight)
         if relation is Relation.SAME:
-            return _join(connection, number, old, claim, weight, (fingerprint, batch, now))
+            return _join(connection, number, source, merge.fuller(claim, old, weight), old.text)
         if relation is Relation.OVERRULES:
             overruled.append(number)
     if not overruled and not _has_room(connection, candidate, batch, now):
@@ -72,21 +73,13 @@ def _store_one(
     return 1
 
 
-def _join(
-    connection: sqlite3.Connection,
-    number: int,
-    old: Claim,
-    new: Claim,
-    weight: Callable[[str], float],
-    source: tuple[str, Batch, str],
-) -> int:
-    fingerprint, batch, now = source
-    news = memories.add_source(connection, number, fingerprint, batch.packet_id, batch.number, now)
-    text = merge.fuller(new, old, weight)
-    if text != old.text:
-        memories.replace_text(connection, number, text)
-        return 1 if news else 0
-    return 0
+def _join(connection: sqlite3.Connection, number: int, source: Source, text: str, old_text: str) -> int:
+    """Add a source to a memory that says the same, and give it the better `text`; return 1 if that was news."""
+    news = memories.add_source(connection, number, source)
+    if text == old_text:
+        return 0
+    memories.replace_text(connection, number, text)
+    return 1 if news else 0
 
 
 def _has_room(connection: sqlite3.Connection, candidate: Candidate, batch: Batch, now: str) -> bool:

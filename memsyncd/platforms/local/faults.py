@@ -3,11 +3,10 @@
 import sqlite3
 
 from memsyncd.platforms.local.schema import NewerSchema
-from memsyncd.platforms.platform import Busy, DestinationError, NeedsPerson, PlatformError, Unreachable
+from memsyncd.platforms.platform import Busy, DestinationError, NeedsPerson, PlatformError, Rejected, Unreachable
 
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-_NO_SPACE = sqlite3.SQLITE_FULL
 
 
 class DamagedStore(NeedsPerson):
@@ -22,16 +21,20 @@ def platform_error(error: Exception) -> PlatformError:
     """Return what an error of the store means for the delivery. Only the error's kind is told, never a value."""
     if isinstance(error, NewerSchema):
         return NeedsPerson(str(error))
-    if not isinstance(error, sqlite3.Error):
-        return Unreachable(
-            f"the memory store cannot be opened: {getattr(error, 'strerror', '') or type(error).__name__}"
-        )
+    if isinstance(error, UnicodeError):
+        return Rejected("an id or a text holds half a character")
+    if isinstance(error, sqlite3.Error):
+        return _of_sqlite(error)
+    return Unreachable(f"the memory store cannot be opened: {getattr(error, 'strerror', '') or type(error).__name__}")
+
+
+def _of_sqlite(error: sqlite3.Error) -> PlatformError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _CORRUPT:
         return DamagedStore("the memory store is damaged: move memory.sqlite3 aside, or restore it from a backup")
     if code in _LOCKED:
         return Busy("the memory store is in use by another process")
-    if code == _NO_SPACE:
+    if code == sqlite3.SQLITE_FULL:
         return StoreFull("no space left for the memory store")
     if isinstance(error, sqlite3.OperationalError):
         return Unreachable(f"the memory store cannot be used: {error}")

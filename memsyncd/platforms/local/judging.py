@@ -19,6 +19,26 @@ tuning half of tests/corpus."""
 MAX_SENTENCE_CHARS = 900
 """A longer "sentence" is a list or data without punctuation; its first part is judged."""
 
+CLEAR_RULE = 2.0
+"""From this sum of cues on, a request or a complaint is also a rule."""
+
+FEW_WORDS = 5
+"""Fewer rarely stand alone."""
+
+_DOUBTS = {
+    by_user: (
+        (marks.PROGRESS, 1.5 if by_user else 3.0),
+        (marks.OFFER, 3.0),
+        (marks.HEDGE, 0.6 if by_user else 1.2),
+        (marks.PASSING, 0.7),
+        (marks.TESTS_PASS, 2.0),
+        (marks.REDACTED, 1.0),
+        (marks.ECHO, 0.0 if by_user else 0.5),
+    )
+    for by_user in (True, False)
+}
+"""What each mark takes away: talk about work in progress says more of an answer than of a user's words."""
+
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IDENTIFIER = re.compile(r"`[^`]+`|\b\w+[._/]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|--\w+")
 _NUMBER = re.compile(r"\d")
@@ -128,28 +148,11 @@ def _plans(sentence: Sentence) -> bool:
 
 
 def _doubts(sentence: Sentence, place: Place, text: str, words: int, strongest: float) -> float:
-    doubt = 0.0
-    if marks.PROGRESS.search(text):
-        doubt += 1.5 if place.by_user else 3.0
-    if marks.OFFER.search(text):
-        doubt += 3.0
-    if marks.HEDGE.search(text):
-        doubt += 0.6 if place.by_user else 1.2
-    if marks.PASSING.search(text):
-        doubt += 0.7
-    if place.by_user and strongest < 2:  # noqa: PLR2004  (no clear rule in it)
+    doubt = sum(weight for mark, weight in _DOUBTS[place.by_user] if mark.search(text))
+    if place.by_user and strongest < CLEAR_RULE:
         if marks.TASK.search(text):
             doubt += 0.5 if marks.PER_CASE.search(text) else 1.4
         doubt += 0.7 if marks.COMPLAINT.search(text) else 0.0
         doubt += 0.8 if _leans_on_nothing(sentence, text) else 0.0
-    if not place.by_user and marks.ECHO.search(text):
-        doubt += 0.5
-    if marks.TESTS_PASS.search(text):
-        doubt += 2.0
-    if marks.REDACTED.search(text):
-        doubt += 1.0
-    if _plans(sentence):
-        doubt += 1.8
-    if words < 5:  # noqa: PLR2004  (rarely self-contained)
-        doubt += 0.4
-    return doubt
+    doubt += 1.8 if _plans(sentence) else 0.0
+    return doubt + (0.4 if words < FEW_WORDS else 0.0)

@@ -34,6 +34,16 @@ class NewMemory:
     created_at: str
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A batch that says what a memory says, by the content's fingerprint; `at` RFC 3339."""
+
+    fingerprint: str
+    packet_id: str
+    batch: int
+    at: str
+
+
 def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
     """Store and index a memory; return its number."""
     terms = terms_of(memory.text)
@@ -55,7 +65,7 @@ def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
         f" score, created_at, last_seen, {INDEXED}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             memory.id, memory.text, memory.category, memory.lane, memory.user_id, memory.app_id, memory.agent_id, memory.run_id,
-            memory.packet_id, memory.batch, branch if isinstance(branch, str) else "", json.dumps(memory.metadata, ensure_ascii=False), memory.score,
+            memory.packet_id, memory.batch, branch if isinstance(branch, str) else "", json.dumps(memory.metadata), memory.score,
             memory.created_at, memory.created_at, *_columns(terms), " ".join(extra), " ".join(scope),
         ),
     )  # fmt: skip
@@ -76,17 +86,24 @@ def replace_text(connection: sqlite3.Connection, number: int, text: str) -> None
     _index(connection, number)
 
 
-def add_source(
-    connection: sqlite3.Connection, number: int, fingerprint: str, packet_id: str, batch: int, at: str
-) -> bool:
-    """Note that a batch said this; return whether it was news. A memory keeps every wording it was made from, so
-    that deleting it buries them all."""
+def first_source(connection: sqlite3.Connection, number: int, source: Source) -> None:
+    """Note what a memory was made from."""
+    connection.execute(
+        "INSERT OR IGNORE INTO sources VALUES(?,?,?,?,?)",
+        (number, source.fingerprint, source.packet_id, source.batch, source.at),
+    )
+
+
+def add_source(connection: sqlite3.Connection, number: int, source: Source) -> bool:
+    """Note that a batch said this again; return whether that was news. A memory keeps every wording it was made
+    from, so that deleting it buries them all."""
     known = connection.execute(
-        "SELECT 1 FROM sources WHERE memory = ? AND packet_id = ? AND batch = ?", (number, packet_id, batch)
+        "SELECT 1 FROM sources WHERE memory = ? AND packet_id = ? AND batch = ?",
+        (number, source.packet_id, source.batch),
     ).fetchone()
-    connection.execute("INSERT OR IGNORE INTO sources VALUES(?,?,?,?,?)", (number, fingerprint, packet_id, batch, at))
+    first_source(connection, number, source)
     if known is None:
-        connection.execute("UPDATE memories SET seen = seen + 1, last_seen = ? WHERE number = ?", (at, number))
+        connection.execute("UPDATE memories SET seen = seen + 1, last_seen = ? WHERE number = ?", (source.at, number))
     return known is None
 
 
@@ -157,7 +174,8 @@ def _columns(terms: Terms) -> Sequence[str]:
 
 def _index(connection: sqlite3.Connection, number: int) -> None:
     connection.execute(
-        f"INSERT INTO memory_index(rowid, {INDEXED}) SELECT number, {INDEXED} FROM memories WHERE number = ?", (number,)
+        f"INSERT INTO memory_index(rowid, {INDEXED}) SELECT number, {INDEXED} FROM memories WHERE number = ?",  # noqa: S608  (a constant)
+        (number,),
     )
     connection.executemany(
         "INSERT INTO terms VALUES(?, 1) ON CONFLICT(term) DO UPDATE SET documents = documents + 1",
@@ -167,7 +185,7 @@ def _index(connection: sqlite3.Connection, number: int) -> None:
 
 def _unindex(connection: sqlite3.Connection, number: int) -> None:
     connection.execute(
-        f"INSERT INTO memory_index(memory_index, rowid, {INDEXED}) SELECT 'delete', number, {INDEXED} FROM memories WHERE number = ?",
+        f"INSERT INTO memory_index(memory_index, rowid, {INDEXED}) SELECT 'delete', number, {INDEXED} FROM memories WHERE number = ?",  # noqa: S608  (a constant)
         (number,),
     )
     counted = _counted(connection, number)
@@ -177,6 +195,7 @@ def _unindex(connection: sqlite3.Connection, number: int) -> None:
 
 def _counted(connection: sqlite3.Connection, number: int) -> Sequence[tuple[str]]:
     row = connection.execute(
-        "SELECT words, parts, grams, context, scope FROM memories WHERE number = ?", (number,)
+        "SELECT words, parts, grams, context, scope FROM memories WHERE number = ?",
+        (number,),
     ).fetchone()
     return [(term,) for term in dict.fromkeys(" ".join(row).split())]

@@ -180,7 +180,7 @@ class _Door:
                 yield from self._run(self._connection)
             except PlatformError:
                 raise
-            except (sqlite3.Error, OSError, schema.NewerSchema) as error:
+            except (sqlite3.Error, OSError, UnicodeError, schema.NewerSchema) as error:
                 self._refuse_cancelled()
                 raise platform_error(error) from error
 

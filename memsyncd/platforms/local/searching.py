@@ -138,7 +138,7 @@ def _quoted(term: str) -> str:
 def _memories(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, Memory]:
     marks = ",".join("?" * len(numbers))
     rows = connection.execute(
-        "SELECT number, id, text, category, created_at, last_seen, lane, user_id, app_id, agent_id, run_id, seen, metadata"
+        "SELECT number, id, text, category, created_at, last_seen, lane, user_id, app_id, agent_id, run_id, seen, metadata"  # noqa: S608  (question marks only)
         f" FROM memories WHERE number IN ({marks})",
         list(numbers),
     )

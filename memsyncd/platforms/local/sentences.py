@@ -6,7 +6,7 @@ leads its list, and its place in the message.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 MAX_MESSAGE_CHARS = 120_000
@@ -53,7 +53,11 @@ class Sentence:
 
 def sentences_of(text: str) -> Sequence[Sentence]:
     """Return the sentences of a message, in order."""
-    found = list(_sentences(_prose_lines(_TAG_BLOCK.sub("\n", text[:MAX_MESSAGE_CHARS]))))
+    text = (
+        text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", " ")
+    )  # half characters cannot be stored
+    lines = _prose_lines(_TAG_BLOCK.sub("\n", text[:MAX_MESSAGE_CHARS]))
+    found = list(_sentences(_blocks(lines)))
     return [replace(sentence, position=index, from_end=len(found) - 1 - index) for index, sentence in enumerate(found)]
 
 
@@ -95,37 +99,49 @@ def _prose_lines(text: str) -> Iterator[str]:
         yield "" if _NOT_PROSE.match(line) or line.startswith(("\t\t", " " * 12)) else line
 
 
-def _sentences(lines: Iterator[str]) -> Iterator[Sentence]:
-    heading = lead = ""
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A paragraph or a list item."""
+
+    text: str
+    heading: str
+    in_list: bool
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
+    heading = ""
     paragraph: list[str] = []
     in_list = False
-
-    def flush() -> Iterator[Sentence]:
-        nonlocal lead
-        pieces = split_sentences(clean(" ".join(paragraph)))
-        paragraph.clear()
-        before = ""
-        for piece in pieces:
-            if piece.endswith(":") and piece is pieces[-1]:
-                lead = piece
-                continue
-            yield Sentence(piece, heading=heading, lead=lead if in_list else "", before=before, in_list=in_list)
-            before = piece
-        if pieces and not in_list and not pieces[-1].endswith(":"):
-            lead = ""
-
     for line in lines:
         title = _HEADING.match(line)
         item = _ITEM.match(line)
-        if title or item or not line.strip():
-            yield from flush()
+        if paragraph and (title or item or not line.strip()):
+            yield _Block(clean(" ".join(paragraph)), heading, in_list)
+            paragraph = []
         if title:
-            heading, lead, in_list = clean(title.group(1) or title.group(2)).rstrip(":"), "", False
+            heading, in_list = clean(title.group(1) or title.group(2)).rstrip(":"), False
         elif item:
             in_list = True
-            paragraph.append(item.group(2))
+            paragraph = [item.group(2)]
         elif line.strip():
-            if not paragraph and not line.startswith((" ", "\t")):
-                in_list = False
+            in_list = in_list and (bool(paragraph) or line.startswith((" ", "\t")))
             paragraph.append(line.strip())
-    yield from flush()
+    if paragraph:
+        yield _Block(clean(" ".join(paragraph)), heading, in_list)
+
+
+def _sentences(blocks: Iterable[_Block]) -> Iterator[Sentence]:
+    lead = heading = ""
+    for block in blocks:
+        if block.heading != heading:
+            lead, heading = "", block.heading
+        pieces = split_sentences(block.text)
+        leads = bool(pieces) and pieces[-1].endswith(":")
+        before = ""
+        for piece in pieces[:-1] if leads else pieces:
+            yield Sentence(piece, heading, lead if block.in_list else "", before, block.in_list)
+            before = piece
+        if leads:
+            lead = pieces[-1]
+        elif pieces and not block.in_list:
+            lead = ""

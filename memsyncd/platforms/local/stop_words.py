@@ -1,5 +1,7 @@
 """Words that say nothing, or little, about what a text is about."""
 
+# ruff: noqa: E501  (a list of words is read best in full lines)
+
 from memsyncd.platforms.local.stemming import stem
 
 _ENGLISH = """

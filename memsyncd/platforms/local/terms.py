@@ -18,8 +18,13 @@ MAX_TERM_CHARS = 64
 MAX_TERMS = 400
 """Terms taken from one text, so that work per text is bounded; a memory of 400 characters has fewer than 100."""
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-"""Thai, Lao, Burmese, Khmer, Kana, Han, Hangul: what is written without spaces, or with few."""
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff"  # Kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\uac00-\ud7af"  # Hangul
+)
+"""What is written without spaces, or with few."""
 
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:[-./:\\@+~]+[^\W{_UNSPACED}]+)*")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]")

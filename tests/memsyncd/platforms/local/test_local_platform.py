@@ -443,3 +443,11 @@ def test_a_kill_loses_nothing_and_doubles_nothing(path: Path, moment: str) -> No
     assert (event.state, event.memories) == (ExtractionState.SUCCEEDED, 2)
     assert len(ask(platform, "pnpm heron")) == 2
     platform.close()
+
+
+def test_half_characters_do_not_stop_a_batch(platform: LocalPlatform) -> None:
+    """Text that no encoding can hold is stored without them; in an id they are refused (never-again 113)."""
+    assert learn(platform, "We always use pnpm \ud800 for the web client \x00.") == 1
+    assert len(ask(platform, "web client")) == 1
+    with pytest.raises(Rejected):
+        platform.add(batch("We use pnpm.", user="ad\ud800a"))
