@@ -14,7 +14,7 @@ from memsyncd.platforms.local.replies import reply_in
 from memsyncd.platforms.local.sentences import Sentence
 from memsyncd.platforms.local.stop_words import WEAK_STEMS
 from memsyncd.platforms.local.terms import fold, terms_of
-from memsyncd.platforms.local.turns import Turn, turns_of
+from memsyncd.platforms.local.turns import Turn, is_telling, turns_of
 from memsyncd.platforms.platform import Message
 
 MAX_PER_BATCH = 16
@@ -92,8 +92,9 @@ def _of_sentence(turn: Turn, sentence: Sentence, place: Place) -> Candidate | No
     around = f"{sentence.heading} {sentence.lead} {turn.around(sentence)}"[: MAX_CONTEXT_CHARS // 2]
     if turn.by_user:
         lane = PERSONAL if verdict.kind is Kind.PREFERENCE else PROJECT
+        context = around if is_telling(sentence.text) else f"{around} {turn.before}"
         text = wording.standing_alone(sentence)
-        return Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + USERS_WORD, around)
+        return Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + USERS_WORD, context)
     text = wording.standing_alone(sentence, question=turn.asked)
     return Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, f"{around} {turn.request}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memsyncd.platforms.local import marks
 from memsyncd.platforms.local.assistant_cues import ASSISTANT_CUES
 from memsyncd.platforms.local.cues import Cue, Kind
-from memsyncd.platforms.local.sentences import Sentence
+from memsyncd.platforms.local.sentences import Sentence, without_filler
 from memsyncd.platforms.local.stop_words import STOP_WORDS
 from memsyncd.platforms.local.terms import fold
 from memsyncd.platforms.local.user_cues import USER_CUES
@@ -33,7 +33,6 @@ _DOUBTS = {
         (marks.PASSING, 0.7),
         (marks.TESTS_PASS, 2.0),
         (marks.REDACTED, 1.0),
-        (marks.ECHO, 0.0 if by_user else 0.5),
     )
     for by_user in (True, False)
 }
@@ -69,7 +68,7 @@ class Verdict:
 
 def judge(sentence: Sentence, place: Place) -> Verdict | None:
     """Return the verdict on a sentence, or None where it is not worth keeping."""
-    text = fold(sentence.text[:MAX_SENTENCE_CHARS])
+    text = fold(without_filler(sentence.text)[:MAX_SENTENCE_CHARS])
     words = count_words(text)
     if _is_noise(text, words) or is_question(text) or marks.SECRET.search(text):
         return None
@@ -123,7 +122,7 @@ def _is_noise(text: str, words: int) -> bool:
 
 def _place_bonus(sentence: Sentence, place: Place, text: str) -> float:
     bonus = 0.0
-    if place.by_user and not marks.TASK.search(text):
+    if place.by_user and not _is_task(text):
         bonus += 0.5
     if not place.by_user:
         bonus += 0.3 if place.closes_turn else -0.7
@@ -143,15 +142,20 @@ def _leans_on_nothing(sentence: Sentence, text: str) -> bool:
     return marks.ANAPHORA.search(text) is not None and (not sentence.before or is_question(fold(sentence.before)))
 
 
+def _is_task(text: str) -> bool:
+    """Whether it asks for one piece of work; "for each release" makes it a rule."""
+    return marks.TASK.search(text) is not None and marks.PER_CASE.search(text) is None
+
+
 def _plans(sentence: Sentence) -> bool:
     return any(marks.BAD_HEADING.search(fold(above)) for above in (sentence.heading, sentence.lead) if above)
 
 
 def _doubts(sentence: Sentence, place: Place, text: str, words: int, strongest: float) -> float:
     doubt = sum(weight for mark, weight in _DOUBTS[place.by_user] if mark.search(text))
+    doubt += 0.5 if not place.by_user and marks.ECHO.search(fold(sentence.text[:MAX_SENTENCE_CHARS])) else 0.0
     if place.by_user and strongest < CLEAR_RULE:
-        if marks.TASK.search(text):
-            doubt += 0.5 if marks.PER_CASE.search(text) else 1.4
+        doubt += 1.4 if _is_task(text) else 0.0
         doubt += 0.7 if marks.COMPLAINT.search(text) else 0.0
         doubt += 0.8 if _leans_on_nothing(sentence, text) else 0.0
     doubt += 1.8 if _plans(sentence) else 0.0

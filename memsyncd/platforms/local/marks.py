@@ -21,7 +21,7 @@ PASSING = any_of(
     r"\b(?:for now|right now|for the moment|at the moment|this time|just this once|temporarily|today|tonight|tomorrow|in a minute|not yet|later|for a sec|some ?day|eventually|next (?:week|sprint|step))\b"
 )
 CHIT_CHAT = any_of(
-    r"^(?:thanks?|thank you|thx|great|nice|perfect|awesome|cool|sounds good|sorry|hello|hi|hey|good (?:morning|question|point|catch|idea|job|evening)|you'?re (?:absolutely )?right|makes sense|got it|understood|absolutely|of course|sure|no worries|no problem|lol|haha|wow|hmm+|ugh|well done|exactly|fair enough|ok(?:ay)?|yes|yep|no|done|all set|lgtm|danke|super|merci|gracias|ありがとう|了解)\b",
+    r"^(?:thanks?|thank you|thx|great|nice|perfect|awesome|cool|sounds good|sorry|hello|hi|hey|good (?:morning|question|point|catch|idea|job|evening)|you'?re (?:absolutely )?right|makes sense|got it|understood|absolutely|of course|sure|no worries|no problem|no(?=[,.!]|$)|lol|haha|wow|hmm+|ugh|well done|exactly|fair enough|ok(?:ay)?|yes|yep|done|all set|lgtm|danke|super|merci|gracias|ありがとう|了解)\b",
 )  # fmt: skip
 TASK = any_of(
     r"^(?:ok(?:ay)?,? |and |now |then |so |also,? |next,? |please |hey,? |first,? |great,? |cool,? |alright,? )*(?:can you|could you|would you|please|add|fix|write|create|implement|refactor|look|check|update|show|explain|find|run|make|try|help|investigate|debug|rename|remove|delete|move|build|set up|open|read|review|change|continue|go (?:on|ahead)|do (?:it|that|the)|commit|push|merge|give|tell|list|draft|finish|start|have a look|take a look|i (?:want|need) (?:you )?to|we need (?:a|an|to)|i need|schau|mach|bitte|kannst du|peux-tu|ajoute|puedes|anade|arregla)\b",
@@ -37,7 +37,10 @@ COMPLAINT = any_of(
     r"\b(?:crash(?:es|ed)?|fail(?:s|ed|ing)?|broken|doesn'?t work|does not work|not working|too slow|slow|wrong|error|bug|issue|stuck|weird|complain\w*|reported|expires?|flaky)\b",
     r"\b(?:fehler|kaputt|langsam|stimmt nicht|plante|vides?|lent\w*|erreur|falla|lent[ao]|tarda)\b",
 )  # fmt: skip
-PER_CASE = any_of(r"\bfor (?:each|every|any|all)\b", r"\b(?:each|every) time\b", r"\bwhenever\b")
+PER_CASE = any_of(
+    r"\b(?:each|every|any) (?:[\w-]+ ){0,3}(?:changes?|releases?|commits?|pull requests?|prs?|merges?|migrations?|features?|bugs?|fix(?:es)?|tickets?|deploy\w*|sprints?|versions?|time|week|month|day)\b",
+    r"\bwhenever\b",
+)
 TESTS_PASS = any_of(
     r"^\W*(?:done[.,:;!]? ?)?(?:all |the )?(?:\d+ )?(?:unit |integration |existing |e2e )?(?:tests?|checks?|suite|build|everything|lint)\b[^.]{0,40}\b(?:pass(?:es|ed|ing)?|green|succeeds?|clean|ok)\b[^.]{0,25}\.?$"
 )

@@ -5,6 +5,8 @@ memory tool has put there: never-again 121). Kept beside each sentence: the head
 leads its list, and its place in the message.
 """
 
+# ruff: noqa: E501  (a pattern is read best on one line)
+
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +34,12 @@ _END = re.compile(
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|z\.B|bzw|ca|d\.h|p\.ej|Mr|Dr|St|fig|resp|incl|usw)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"^(?:(?:so|ok|okay|right|actually|also|and|but|btw|by the way|well|yes|yeah|yep|no|sure|great|good|perfect|awesome|cool|nice|"
+    r"sweet|hmm|oh|ah|alright|anyway|now|then|next|first|done|set|changed|thanks(?: a lot)?|thank you|fyi|fixed|note|noted|understood|"
+    r"please|one more (?:thing|rule)|(?:ok(?:ay)? )?last thing|sorry|agreed)\b\s*[,.:;!\N{EN DASH}\N{EM DASH}-]+\s*|(?:and|but|so|also|oh|ok|okay)\s+)+(?=\S{2,})",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
@@ -64,6 +72,11 @@ def sentences_of(text: str) -> Sequence[Sentence]:
 def clean(text: str) -> str:
     """Return `text` on one line, without emphasis and link targets."""
     return _SPACE.sub(" ", _MARKUP.sub(r"\2", _LINK.sub(r"\1", text))).strip()
+
+
+def without_filler(text: str) -> str:
+    """Return a sentence without the words it only warms up with: "ok agreed, no Redis" says "no Redis"."""
+    return _FILLER.sub("", text).strip()
 
 
 def split_sentences(paragraph: str) -> Sequence[str]:

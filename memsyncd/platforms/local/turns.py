@@ -16,13 +16,14 @@ MAX_REQUEST_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message. `request` is what the user asked for last, `asked` the question in it, if any; `previous` are the
-    sentences of the message before. `closes_turn`: the user speaks next, or nobody; `closes_packet`: the batch's last
-    answer."""
+    """One message. `request` is what the user asked for last and `before` what came before it, `asked` the question
+    in it, if any; `previous` are the sentences of the message before. `closes_turn`: the user speaks next, or nobody;
+    `closes_packet`: the batch's last answer."""
 
     by_user: bool
     sentences: Sequence[Sentence]
     request: str
+    before: str
     asked: str
     closes_turn: bool
     closes_packet: bool
@@ -38,21 +39,27 @@ def turns_of(messages: Sequence[Message]) -> Sequence[Turn]:
     """Return the turns of a dialogue from which evidence blocks have been taken."""
     last_answer = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=-1)
     turns: list[Turn] = []
-    request = asked = ""
+    request = before = asked = ""
     previous: Sequence[Sentence] = ()
     for index, message in enumerate(messages):
         sentences = sentences_of(message.content)
         by_user = message.role == "user"
         if by_user:
+            before = request
             request = _request(" ".join(sentence.text for sentence in sentences), request)
             asked = next((each.text for each in reversed(sentences) if is_question(fold(each.text))), "")
         closes = index + 1 == len(messages) or messages[index + 1].role == "user"
-        turns.append(Turn(by_user, sentences, request, asked, closes, index == last_answer, previous))
+        turns.append(Turn(by_user, sentences, request, before, asked, closes, index == last_answer, previous))
         previous = sentences
     return turns
 
 
+def is_telling(text: str) -> bool:
+    """Whether a text says what it is about."""
+    return len(set(terms_of(text).words)) >= TELLING_WORDS
+
+
 def _request(said: str, before: str) -> str:
-    if len(set(terms_of(said).words)) < TELLING_WORDS:
+    if not is_telling(said):
         said = f"{said} {before}"
     return said.strip()[:MAX_REQUEST_CHARS]

@@ -6,17 +6,11 @@ import re
 
 from memsyncd.platforms.local import marks
 from memsyncd.platforms.local.judging import is_question
-from memsyncd.platforms.local.sentences import Sentence
+from memsyncd.platforms.local.sentences import Sentence, without_filler
 from memsyncd.platforms.local.terms import fold, terms_of
 
 MAX_MEMORY_CHARS = 400
 
-_FILLER = re.compile(
-    r"^(?:(?:so|ok|okay|right|actually|also|and|but|btw|by the way|well|yes|yeah|yep|no|sure|great|good|perfect|awesome|cool|nice|"
-    r"sweet|hmm|oh|ah|alright|anyway|now|then|next|first|done|set|changed|thanks(?: a lot)?|thank you|fyi|fixed|note|noted|understood|"
-    r"please|one more (?:thing|rule)|(?:ok(?:ay)? )?last thing|sorry|agreed)\b\s*[,.:;!\N{EN DASH}\N{EM DASH}-]+\s*|(?:and|but|so|also|oh|ok|okay)\s+)+(?=\S{2,})",
-    re.IGNORECASE,
-)
 _OFFERING = re.compile(
     r"^(?:then )?(?:i'?d|i would|i|we could|we should|my (?:recommendation|suggestion|proposal)(?: is| would be)?:?) (?:suggest|recommend|propose|advise|go with|favou?r|use|pick)?(?:ing)?:? ?",
     re.IGNORECASE,
@@ -31,10 +25,10 @@ FEW_TERMS = 8
 def standing_alone(sentence: Sentence, *, question: str = "") -> str:
     """Return the memory's text. What a sentence leans on is carried in: the sentence before it where it begins with
     "it" or "this", the line that leads its list, a telling heading, else the `question` it answers."""
-    text = _FILLER.sub("", sentence.text).strip()
+    text = without_filler(sentence.text)
     leans = _leans(text)
     if leans and _carries(sentence.before):
-        text = f"{_FILLER.sub('', sentence.before)} {text}"
+        text = f"{without_filler(sentence.before)} {text}"
         leans = _leans(text)
     lead = sentence.lead.rstrip(":").strip()
     if sentence.in_list and lead and not marks.GENERIC_HEADING.search(fold(lead)) and len(lead) <= MAX_CARRIED_CHARS:
@@ -58,8 +52,8 @@ def _says_little(sentence: Sentence) -> bool:
 
 def answered(question: str, answer: str) -> str:
     """Return one memory of a question and its short answer."""
-    asked = _capital(_FILLER.sub("", question))
-    return shorten(f"{shorten(asked, MAX_CARRIED_CHARS // 2)} — {_FILLER.sub('', answer)}", MAX_MEMORY_CHARS)
+    asked = _capital(without_filler(question))
+    return shorten(f"{shorten(asked, MAX_CARRIED_CHARS // 2)} — {without_filler(answer)}", MAX_MEMORY_CHARS)
 
 
 def agreed(proposal: str) -> str:

@@ -38,6 +38,8 @@ def only(*pairs: str) -> Candidate:
         ("Let's go with SQLite instead of Redis because it needs no server.", "decisions_and_constraints", "project"),
         ("Remember that the demo account has no payment method.", "decisions_and_constraints", "project"),
         ("The staging host is called heron and sits in Oslo.", "project_knowledge", "project"),
+        ("ok agreed, no Redis lock for this.", "decisions_and_constraints", "project"),
+        ("please add a changelog entry for each release", "decisions_and_constraints", "project"),
         ("I prefer short answers without emojis.", "decisions_and_constraints", "personal"),
         ("My editor is Helix, so no VS Code instructions.", "decisions_and_constraints", "personal"),
         ("Wir verwenden ausschließlich Gitea für den Code.", "decisions_and_constraints", "project"),
@@ -51,7 +53,7 @@ def test_what_a_user_states_is_kept(statement: str, category: str, lane: str) ->
     """Rules, decisions, facts and preferences stay, with their category and lane."""
     candidate = only(f"U {statement}")
     assert (candidate.category, candidate.lane) == (category, lane)
-    assert candidate.text.rstrip(".") in statement
+    assert candidate.text.rstrip(".").casefold() in statement.casefold()
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,8 @@ def test_what_a_user_states_is_kept(statement: str, category: str, lane: str) ->
         "Which database do we use?",
         "can you look at the login page?",
         "please rename the helper",
+        "add a test for each endpoint",
+        "no luck, same thing",
         "ok",
         "hmm, strange",
         "show me the diff",
