@@ -155,5 +155,6 @@ def clamped(delay: float) -> float:
 
 
 def bounded(text: str) -> str:
-    """Return `text`, cut to its limit."""
+    """Return `text`, cut to its limit, and with half characters spelt out, for no store takes those."""
+    text = text[: TEXT_LIMIT + 1].encode(errors="backslashreplace").decode()
     return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"

@@ -131,6 +131,11 @@ def test_odd_delays_are_bounded(delay: float, seconds: float) -> None:
     assert policy.clamped(delay) == seconds
 
 
+def test_half_characters_are_spelt_out() -> None:
+    """An error's text out of binary output does not keep the outcome from being stored."""
+    assert policy.bounded("bad \ud800 byte") == "bad \\ud800 byte"
+
+
 def test_long_texts_are_cut() -> None:
     """A reason keeps 500 characters and shows that it was cut."""
     assert policy.bounded("x" * 500) == "x" * 500

@@ -217,12 +217,12 @@ def test_the_tally_is_what_counting_would_find(embedded: World) -> None:
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Give 20,000 jobs waiting, 20,000 in one busy lane, 20,000 held by a cooling destination."""
+    """Give 5,000 jobs waiting, 5,000 in one busy lane, 5,000 held by a cooling destination."""
     with sqlite_world(tmp_path_factory.mktemp("crowded")) as world:
-        world.enqueue(*(f"w{n}" for n in range(20_000)), delay=1000)
-        world.enqueue(*(f"l{n}" for n in range(20_000)), lane="busy")
+        world.enqueue(*(f"w{n}" for n in range(5_000)), delay=1000)
+        world.enqueue(*(f"l{n}" for n in range(5_000)), lane="busy")
         world.claim("l0")
-        world.enqueue(*(f"h{n}" for n in range(20_000)), destination="api")
+        world.enqueue(*(f"h{n}" for n in range(5_000)), destination="api")
         world.run("h0", Cool("api", "503", "busy"))
         yield world
 
@@ -253,11 +253,11 @@ def test_a_backlog_costs_a_claim_nothing(crowded: World) -> None:
 
 
 def test_holding_and_releasing_a_backlog_is_one_rows_change(crowded: World) -> None:
-    """A cooldown of 20,000 jobs begins and ends as cheaply as one of a single job."""
+    """A cooldown of 5,000 jobs begins and ends as cheaply as one of a single job."""
     crowded.hands.move(100)
     released = []
     assert steps(crowded, lambda: released.append(crowded.queue.release("api"))) < 3
-    assert released == [20_000]
+    assert released == [5_000]
     assert steps(crowded, lambda: crowded.run("h1", Cool("api", "503", "busy"))) < 5
 
 

@@ -1,5 +1,6 @@
 """The workers: what runs, what is told, and how they stop."""
 
+import datetime as dt
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -347,6 +348,70 @@ def test_workers_that_never_started_can_be_stopped(shop: Shop) -> None:
     assert workers.dead_threads() == ()
 
 
+def test_what_was_claimed_but_not_begun_is_given_back(shop: Shop) -> None:
+    """A job that came with the last finish is ready again when the workers stop, as if it had not been taken."""
+    telling, go_on = threading.Event(), threading.Event()
+
+    def observer(*values: object) -> None:
+        if len(values) > 1:
+            telling.set()
+            go_on.wait(PATIENCE)
+
+    shop.queue.enqueue(NewJob("a", "flush"), NewJob("b", "flush"))
+    workers = shop.open(observer=observer, flush=lambda context: Done())
+    assert telling.wait(PATIENCE)
+    assert shop.queue.counts().claimed == 1
+    assert workers.stop(0) is False
+    go_on.set()
+    assert workers.stop(PATIENCE) is True
+    job = shop.queue.get("b")
+    assert job is not None
+    assert (job.state, job.attempts, job.crashes) == (JobState.READY, 0, 0)
+
+
+def test_a_store_that_is_gone_kills_no_worker_and_delays_no_stop(shop: Shop) -> None:
+    """While it cannot be used the workers say so and try again; told to stop they stop, and the next start takes over."""
+    running, go_on = threading.Event(), threading.Event()
+
+    def flush(context: JobContext) -> Outcome:
+        running.set()
+        go_on.wait(PATIENCE)
+        return Done()
+
+    shop.queue.enqueue(NewJob("a", "flush"))
+    workers = shop.open(2, flush=flush)
+    assert running.wait(PATIENCE)
+    shop.queue.close()
+    shop.queue.bell.ring(1)
+    while not workers.fault():
+        threading.Event().wait(0.01)
+    assert workers.dead_threads() == ()
+    assert workers.stop(0) is False
+    go_on.set()
+    assert workers.stop(PATIENCE) is True
+    assert workers.running() == 0
+    again = Shop(Path(shop.queue.storage.filename).parent)
+    assert again.queue.void_claims() == 1
+    again.close()
+
+
+def test_a_claim_that_cannot_be_settled_at_all_expires(shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+    """A fault in the store's own statements leaves the claim to its lease: it is not renewed for ever."""
+
+    def flush(context: JobContext) -> Outcome:
+        shop.queue.storage.writer().execute("ALTER TABLE tally RENAME TO elsewhere")
+        shop.queue.storage.writer().execute("DROP TABLE elsewhere")
+        return Done()
+
+    shop.queue.enqueue(NewJob("a", "flush"))
+    workers = shop.open(flush=flush)
+    while "Unhandled error" not in caplog.text:
+        threading.Event().wait(0.01)
+    assert workers.running() == 0
+    assert workers.dead_threads() == ()
+    assert shop.queue.renew() == 0
+
+
 def test_huey_can_enqueue_too(shop: Shop) -> None:
     """A task of one of our kinds, enqueued the way huey does it, is a job like any other: JSON, no pickle."""
     seen: list[Any] = []
@@ -359,6 +424,12 @@ def test_huey_can_enqueue_too(shop: Shop) -> None:
     task_class = workers._huey._registry.string_to_task("flush")
     workers._huey.enqueue(task_class(kwargs={"packet": "p1"}, id="a", priority=3))
     assert shop.next()[0].priority == 3
+    workers._huey.enqueue(
+        task_class(id="later", eta=dt.datetime.now(dt.UTC).replace(tzinfo=None) + dt.timedelta(hours=1))
+    )
+    later = shop.queue.get("later")
+    assert later is not None
+    assert later.not_before == pytest.approx(shop.clock.wall() + 3600, abs=60)
     assert seen == [{"packet": "p1"}]
     assert workers._huey.serializer.serialize({"a": 1}) == b'{"a": 1}'
     assert workers._huey.serializer.deserialize(b'{"a": 1}') == {"a": 1}
