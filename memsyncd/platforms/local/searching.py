@@ -5,7 +5,7 @@
 import heapq
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ DOCUMENT_BUDGET = 4_000
 POOL = 80
 """Rows fetched for the ranking; the best five are rarely below the 40th by rarity alone."""
 
+ROWS_AT_ONCE = 100
 MOST_EXAMINED = 2_000
 """Rows fetched at most where the filter is applied to rows."""
 
@@ -63,16 +64,20 @@ def search(connection: sqlite3.Connection, query: Query, *, now: float) -> Seque
 def alike(
     connection: sqlite3.Connection, terms: Sequence[str], lane: str, *, limit: int
 ) -> Sequence[tuple[int, str, str, str]]:
-    """Return (number, id, text, category) of memories of one lane that share the rarest of `terms`."""
-    counts = memories.documents(connection, terms)
+    """Return (number, id, text, category) of at most `limit` memories of one lane that share the rarest of `terms`."""
+    counts = memories.documents(connection, [*terms, lane])
+    visible = counts.pop(lane, 0)
     words = [QueryWord(term, 1.0) for term in dict.fromkeys(terms)]
     chosen = ranking.chosen_terms(words, counts, budget=DOCUMENT_BUDGET)
-    total = max(counts.values(), default=1)
-    numbers = _touched(connection, {term: ranking.rarity(counts[term], total) for term in chosen}, lane)[:limit]
+    worth = {term: ranking.rarity(counts[term], max(visible, counts[term])) for term in chosen}
+    numbers = _touched(connection, worth, lane if visible <= FILTERED_BY_INDEX else "")[:ROWS_AT_ONCE]
     marks = ",".join("?" * len(numbers))
-    rows = connection.execute(f"SELECT number, id, text, category FROM memories WHERE number IN ({marks})", numbers)  # noqa: S608  (question marks only)
-    place = {number: index for index, number in enumerate(numbers)}
-    return sorted(rows, key=lambda row: place[row[0]])
+    rows = connection.execute(
+        f"SELECT number, id, text, category, scope FROM memories WHERE number IN ({marks})",  # noqa: S608  (question marks only)
+        numbers,
+    )
+    near = [row for row in _in_order(rows, numbers) if lane in _tokens(row)][:limit]
+    return [(number, memory_id, text, category) for number, memory_id, text, category, _ in near]
 
 
 def _touched(connection: sqlite3.Connection, worth: Mapping[str, float], scope: str) -> list[int]:
@@ -104,17 +109,27 @@ def _rows(
 ) -> Sequence[Row]:
     """Return the first `limit` of `numbers` that the filter admits."""
     rows: list[Row] = []
-    for start in range(0, min(len(numbers), MOST_EXAMINED), limit):
-        chunk = numbers[start : start + min(limit, 500)]
+    for start in range(0, min(len(numbers), MOST_EXAMINED), ROWS_AT_ONCE):
+        chunk = numbers[start : start + ROWS_AT_ONCE]
         marks = ",".join("?" * len(chunk))
         found = connection.execute(
             f"SELECT number, text, words, parts, grams, context, category, seen, last_seen, scope FROM memories WHERE number IN ({marks})",  # noqa: S608  (question marks only)
             chunk,
         )
-        rows += [_row(columns, now) for columns in found if scope.admits(frozenset(columns[-1].split()))]
+        rows += [_row(columns, now) for columns in _in_order(found, chunk) if scope.admits(_tokens(columns))]
         if len(rows) >= limit:
             break
-    return rows
+    return rows[:limit]
+
+
+def _in_order(rows: Iterable[Sequence[Any]], numbers: Sequence[int]) -> Sequence[Sequence[Any]]:
+    """Return rows, whose first column is their number, in the order of `numbers`."""
+    place = {number: index for index, number in enumerate(numbers)}
+    return sorted(rows, key=lambda row: place[row[0]])
+
+
+def _tokens(columns: Sequence[Any]) -> frozenset[str]:
+    return frozenset(columns[-1].split())
 
 
 def _row(columns: Sequence[Any], now: float) -> Row:

@@ -137,6 +137,84 @@ device hardware board phone tablet
 phone mobile smartphone android ios iphone
 iphone ios ipad
 os operating platform system android windows linux
+approve approved accept accepted agree grant granted
+reject rejected refuse refused decline declined deny denied
+permission permissions right rights access role roles privilege privileges
+component components widget control element
+button click press tap
+menu navigation sidebar
+form dialog modal popup window
+cart basket order orders
+subscription plan tier
+discount coupon voucher
+sort sorted order ranking rank
+attachment file
+socket connection connections network
+header headers metadata
+session cookie
+array list sequence
+map dict dictionary object
+string text
+integer int number
+float decimal
+null none nil undefined missing absent empty blank
+class type struct model
+exception throw thrown raise raised
+binary executable artifact artefact
+identifier symbol name
+comment comments docstring
+mock mocks fake stub fixture fixtures
+ticket tickets issue story
+deadline due until embargo freeze frozen
+meeting call
+maintainer owner maintain maintains
+vendor vendors supplier provider third
+contract agreement
+holiday vacation leave
+public open external
+private internal confidential
+percent percentage share ratio proportion
+average mean median typical
+outlier outliers anomaly anomalies
+invalid malformed corrupt incorrect wrong bad
+strange odd weird unusual
+correct right proper valid
+default defaults standard
+custom customised special
+optional voluntary
+mandatory required must compulsory
+before prior earlier
+after later following
+final last end
+startup start launch boot open opening
+quit exit close shutdown
+write written author edit
+print output display
+print export save
+read load parse parser
+send sends sent deliver delivery transmit
+receive received arrive arrives incoming
+push publish upload
+pull fetch download get
+sync synchronise synchronised replicate mirror
+compare comparison equal match
+convert conversion transform translate
+contain contains include includes including
+belong belongs place placed put
+share shared common
+single one individual
+multiple several many various
+priority precedence important first
+safe safety secure security
+risk danger dangerous
+cheap free cost price
+subset part sample
+colour theme palette style look
+recipient subscriber subscribers member members
+region zone area
+country market
+weekday day date
+quota limit limits exceeded full
 old older legacy previous former past oldest
 new newer newest latest modern
 background foreground inactive

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memsyncd.clock import Clock
-from memsyncd.platforms.local import extracting, schema
+from memsyncd.platforms.local import extracting, schema, searching
 from memsyncd.platforms.local.faults import DamagedStore
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import (
@@ -192,8 +192,11 @@ def test_a_session_leaves_at_most_its_share(platform: LocalPlatform, monkeypatch
     assert learn(platform, gone, packet="p3", run="s2") == 1
 
 
-def test_lanes_and_scopes(platform: LocalPlatform) -> None:
-    """A preference is its person's, the rest is the project's; `dir` narrows the project's, `mine` leaves it out."""
+@pytest.mark.parametrize("filtered_by_index", [0, 10_000])
+def test_lanes_and_scopes(platform: LocalPlatform, monkeypatch: pytest.MonkeyPatch, filtered_by_index: int) -> None:
+    """A preference is its person's, the rest is the project's; `dir` narrows the project's, `mine` leaves it out:
+    the same whether the index or the rows are filtered."""
+    monkeypatch.setattr(searching, "FILTERED_BY_INDEX", filtered_by_index)
     learn(
         platform,
         "I prefer answers about the parser in German.",
@@ -213,6 +216,25 @@ def test_lanes_and_scopes(platform: LocalPlatform) -> None:
     assert set(ask(platform, "parser", user_id="bob")) == {never, must}
     assert set(ask(platform, "parser", agent_ids=["other", "team"])) == {prefer, never, must}
     assert ask(platform, "parser", app_id="other") == []
+
+
+def test_a_text_that_looks_like_a_filter_opens_no_lane(platform: LocalPlatform, path: Path) -> None:
+    """The index's own tokens in a text do not make it visible elsewhere."""
+    learn(platform, "Never call the parser twice.")
+    with sqlite3.connect(path) as connection:
+        tokens = connection.execute("SELECT scope FROM memories").fetchone()[0]
+    connection.close()
+    learn(platform, f"Remember that the parser of {tokens.split()[0]} is secretive.", packet="p2", app="other")
+    assert ask(platform, "parser") == ["Never call the parser twice."]
+
+
+def test_many_memories_can_be_asked_for_at_once(platform: LocalPlatform) -> None:
+    """`top_k` may be larger than what is read at once."""
+    for number in range(16):
+        statements = [f"Never restart the relay named relay{number}n{index} by hand." for index in range(10)]
+        assert learn(platform, *statements, packet=f"p{number}", run=f"s{number}") == 10
+    assert len(ask(platform, "restart relay", top_k=500)) == 160
+    assert len(ask(platform, "restart relay", top_k=7)) == 7
 
 
 def test_category_and_run_filters(platform: LocalPlatform) -> None:
