@@ -8,7 +8,7 @@ from daemon.compose import Parts
 from jobs.delivery import CHECKPOINT, FLUSH
 from jobs.job import Job, JobState
 from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
-from jobs.poll import POLL
+from jobs.poll import POLL, wake_again
 
 log = structlog.get_logger()
 
@@ -28,6 +28,7 @@ class Observer:
 
     def finished(self, job: Job, outcome: Outcome, seconds: float) -> None:
         """Tell how a run ended; `job` stands as the outcome left it."""
+        wake_again(job, self._parts.delivery)
         what, why = _told(outcome)
         is_cooled = isinstance(outcome, Cool)
         if job.kind == POLL and not is_cooled:
@@ -45,6 +46,9 @@ class Observer:
             self.gave_up = True
             if job.kind == FLUSH:
                 self._parts.counters.add("packets_refused")
+                self._parts.queue.wake_lane(
+                    job.lane
+                )  # one that crashed told nobody, and newer evidence waits behind it
         if job.kind == CHECKPOINT and job.state in (JobState.DONE, JobState.DEAD):
             self._parts.ingest.over(job.id, job.state, job.reason)
 

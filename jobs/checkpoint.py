@@ -6,11 +6,13 @@ from typing import Any
 
 from jobs.claims import JobContext
 from jobs.delivery import Delivery, flush_job, flush_job_id
+from jobs.errors import QueueError
 from jobs.failures import after_store_error
-from jobs.job import ACTIVE, JobState
+from jobs.job import ACTIVE, Job, JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
+from jobs.recovery import is_abandoned
 from memsyncd.evidence.errors import EvidenceError
-from memsyncd.evidence.event import Event, Packet, PacketStatus
+from memsyncd.evidence.event import IN_FLIGHT, Event, Packet, PacketStatus
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.record import UNKNOWN_SESSION
 from memsyncd.packets import checkpoint as selection
@@ -24,6 +26,9 @@ HELD_SECONDS = 60.0
 IN_FLIGHT_SECONDS = 900.0
 """The sleep while a packet is under way; the end of its flush wakes the lane, so this is only a second look."""
 
+FOREIGN_LOOK_SECONDS = 1.0
+"""How often a packet that another program is delivering is looked at; a plugin's own worker looks thrice as often."""
+
 
 def checkpoint(context: JobContext, delivery: Delivery) -> Outcome:
     """Reserve the next packet, or wait for the open one, until nothing of the session is left to send.
@@ -36,21 +41,29 @@ def checkpoint(context: JobContext, delivery: Delivery) -> Outcome:
     except KeyError:
         return Snooze(HELD_SECONDS, "its spool is not served at present")
     try:
-        return _checkpoint(payload, delivery, store)
-    except EvidenceError as error:
+        return _checkpoint(context.job, delivery, store)
+    except (EvidenceError, QueueError) as error:
         return after_store_error(error)
 
 
-def _checkpoint(payload: Mapping[str, Any], delivery: Delivery, store: EvidenceStore) -> Outcome:
+def _checkpoint(job: Job, delivery: Delivery, store: EvidenceStore) -> Outcome:
+    payload = job.payload
     spool, session_id = str(payload["spool"]), str(payload["session"])
     refusal = _refusal(session_id, delivery)
     if refusal is not None:
         return GiveUp(refusal)
+    if store.read_only:
+        return Snooze(HELD_SECONDS, "its evidence store is read-only")
     scope = store.scope(session_id)
-    held = "its evidence store is read-only" if store.read_only else delivery.hold(scope) if scope else None
+    held = delivery.hold(scope) if scope else None
     if held is not None:
         return Snooze(HELD_SECONDS, held)
-    packet = store.open_packet(session_id) or _reserve(store, session_id, payload)
+    packet = store.open_packet(session_id)
+    while packet is not None and _died(delivery, store, spool, packet):
+        packet = store.open_packet(session_id)
+    if packet is not None and _is_anothers(job, delivery, store, packet):
+        return Snooze(FOREIGN_LOOK_SECONDS, "another program is delivering its packet")
+    packet = packet or _reserve(store, session_id, payload)
     if packet is None:
         return _over(store, payload, delivery)
     _ensure_flush(delivery, spool, packet)
@@ -80,13 +93,39 @@ def _reserve(store: EvidenceStore, session_id: str, payload: Mapping[str, Any]) 
     return store.prepare(session_id, reason, choose)
 
 
+def _died(delivery: Delivery, store: EvidenceStore, spool: str, packet: Packet) -> bool:
+    """Give up an open packet whose job was given up without it (it crashed its workers, or a fault of ours used up its
+    attempts), or discarded by a person: newer evidence must not wait behind it (facts 2.11)."""
+    job = delivery.queue.get(flush_job_id(spool, packet.packet_id))
+    if job is None or job.state not in (JobState.DEAD, JobState.CANCELLED):
+        return False
+    store.close_packet(packet.packet_id, PacketStatus.GAVE_UP, error=job.reason)
+    return True
+
+
+def _is_anothers(job: Job, delivery: Delivery, store: EvidenceStore, packet: Packet) -> bool:
+    """Whether a plugin's own worker may be delivering the packet: it is in flight, is not ours, and has moved lately.
+
+    A handoff means that its packet is ours to deliver, unless it asks to wait for one in flight, for as long as an
+    extraction may take (facts 1.24).
+    """
+    if store.own or packet.status not in IN_FLIGHT or is_abandoned(packet, delivery):
+        return False
+    if delivery.queue.get(flush_job_id(str(job.payload["spool"]), packet.packet_id)) is not None:
+        return False
+    if not job.payload.get("handoff"):
+        return True
+    waited = delivery.clock.wall() - job.created_at
+    return bool(job.payload.get("wait_for_inflight")) and 0 <= waited < delivery.extraction_wait_seconds
+
+
 def _ensure_flush(delivery: Delivery, spool: str, packet: Packet) -> None:
-    """Make sure a live job delivers the packet, also after its queue was lost or its job was ended by a person."""
+    """Make sure a live job delivers the packet, also where its row was set free by hand after a first delivery."""
     job = flush_job(spool, packet, delivery.platform.destination)
     if delivery.queue.enqueue(job):
         return
     known = delivery.queue.get(job.id)
-    if known is not None and known.state in (JobState.DEAD, JobState.CANCELLED, JobState.DONE):
+    if known is not None and known.state is JobState.DONE:
         delivery.queue.retry(job.id)
 
 

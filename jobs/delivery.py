@@ -75,12 +75,14 @@ def checkpoint_job(
     why: str = "",
     handoff: str = "",
     until: int = 0,
+    wait_for_inflight: bool = False,
 ) -> NewJob:
     """Return a job that puts what a session has into packets and sees them through.
 
     `key` makes it unique within the spool: a handoff's id, or what called for it. `handoff` is the stem of the
     claimed file that stays until the job is over. `until` is the last event that was recorded when it was asked for:
-    what came up to it belongs to it, even past a session's resumption; 0 where that is not known.
+    what came up to it belongs to it, even past a session's resumption; 0 where that is not known. With
+    `wait_for_inflight` it leaves a packet that another program is delivering to that one for a while (facts 1.24).
     """
     return NewJob(
         id=f"{CHECKPOINT}:{spool}:{key}",
@@ -92,6 +94,7 @@ def checkpoint_job(
             "handoff": handoff,
             "packets": [],
             "until": until,
+            "wait_for_inflight": wait_for_inflight,
         },
         lane=lane(spool, session_id),
         delay=delay,

@@ -15,19 +15,26 @@ GROWTH = 1.5
 MAX_INTERVAL_SECONDS = 20.0
 """The longest wait between questions; below the 30 s within which a verdict is to be known (issue figures)."""
 
+AWAY_SECONDS = 2 * MAX_INTERVAL_SECONDS
+"""A longer time without an answer was spent with the platform away or the machine asleep: it is no part of the time
+that an extraction takes."""
+
 KEPT_VERDICTS = 10_000
 """Verdicts nobody fetched are forgotten beyond this many; asking the platform again brings them back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An extraction not yet decided. `job_id` is woken by its verdict; times are monotonic seconds."""
+    """An extraction not yet decided. `job_id` is woken by its verdict; times are monotonic seconds. `away_seconds` is
+    how much of the time since it was opened nobody could have answered."""
 
     event_id: str
     job_id: str
     opened_at: float
     next_ask: float
     interval: float
+    answered_at: float
+    away_seconds: float = 0.0
 
 
 class Extractions:
@@ -39,6 +46,7 @@ class Extractions:
         self._lock = threading.Lock()
         self._open: dict[str, Open] = {}
         self._verdicts: dict[str, Extraction] = {}
+        self._news: set[str] = set()
         self._planned = math.inf
         self.on_open: Callable[[], object] = lambda: None
 
@@ -51,7 +59,7 @@ class Extractions:
                 self._open[event_id] = replace(known, job_id=job_id)
                 return
             next_ask = now + self._first_interval
-            self._open[event_id] = Open(event_id, job_id, now, next_ask, self._first_interval)
+            self._open[event_id] = Open(event_id, job_id, now, next_ask, self._first_interval, answered_at=now)
             earlier = next_ask < self._planned
             if earlier:
                 self._planned = next_ask
@@ -81,12 +89,36 @@ class Extractions:
             if answer.state.is_terminal:
                 del self._open[answer.event_id]
                 self._verdicts[answer.event_id] = answer
+                self._news.add(entry.job_id)
                 while len(self._verdicts) > KEPT_VERDICTS:
                     del self._verdicts[next(iter(self._verdicts))]
                 return entry.job_id
             interval = min(entry.interval * GROWTH, MAX_INTERVAL_SECONDS)
-            self._open[answer.event_id] = replace(entry, next_ask=now + interval, interval=interval)
+            silent = now - entry.answered_at
+            self._open[answer.event_id] = replace(
+                entry,
+                next_ask=now + interval,
+                interval=interval,
+                answered_at=now,
+                away_seconds=entry.away_seconds + (silent if silent > AWAY_SECONDS else 0.0),
+            )
             return None
+
+    def away_seconds(self, event_id: str) -> float | None:
+        """Return how long nobody could have answered about an event, or None where it is not watched."""
+        with self._lock:
+            entry = self._open.get(event_id)
+            return None if entry is None else entry.away_seconds
+
+    def has_news(self, job_id: str) -> bool:
+        """Whether a verdict came for the job since it last looked: its wake-up may have met it awake."""
+        with self._lock:
+            return job_id in self._news
+
+    def looked(self, job_id: str) -> None:
+        """Note that a job is about to look at its verdicts."""
+        with self._lock:
+            self._news.discard(job_id)
 
     def verdict(self, event_id: str) -> Extraction | None:
         """Return the verdict on an event, if it has come."""

@@ -1,5 +1,6 @@
 """What a failure of platform or store means for the job that met it. Pure: from error class to outcome."""
 
+from jobs.errors import QueueError
 from jobs.outcomes import Cool, Outcome, Snooze
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.platforms.platform import (
@@ -26,11 +27,12 @@ _CODES: tuple[tuple[type[PlatformError], str], ...] = (
 
 
 STORE_SECONDS = 10.0
-"""How long a job waits for an evidence store that is locked, full or away: a deferral, no attempt (never-again 43)."""
+"""How long a job waits for a store that is locked, full or away: a deferral, no attempt (never-again 43)."""
 
 
-def after_store_error(error: EvidenceError) -> Outcome:
-    """Return the outcome where the evidence could not be read or written: the job waits, for it did nothing wrong."""
+def after_store_error(error: EvidenceError | QueueError) -> Outcome:
+    """Return the outcome where evidence or queue could not be read or written: the job waits, for it did nothing
+    wrong."""
     return Snooze(STORE_SECONDS, str(error))
 
 

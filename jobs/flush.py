@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from jobs.claims import JobContext
 from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
+from jobs.errors import QueueError
 from jobs.failures import after_failure, after_store_error
+from jobs.job import Job
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
@@ -17,6 +19,7 @@ from memsyncd.evidence.store import EvidenceStore
 from memsyncd.packets.messages import messages
 from memsyncd.packets.request import batch_requests
 from memsyncd.platforms.platform import Batch, Extraction, ExtractionState, PlatformError, Rejected
+from memsyncd.scope.user import is_wildcard
 
 HELD_SECONDS = 60.0
 """How often a held packet looks again; a resume wakes it."""
@@ -39,7 +42,7 @@ def flush(context: JobContext, delivery: Delivery) -> Outcome:
         return Snooze(HELD_SECONDS, "its spool is not served at present")
     try:
         return _flush(context, delivery, store, str(payload["packet"]))
-    except EvidenceError as error:
+    except (EvidenceError, QueueError) as error:
         return after_store_error(error)
 
 
@@ -47,12 +50,10 @@ def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet
     packet = store.packet(packet_id)
     if packet is None:
         return Done("its packet is no more", wake_lane=True)
-    if packet.status == PacketStatus.GAVE_UP:
-        store.reopen_packet(packet_id)  # only a person's retry runs the job of a packet that was given up
-    elif not packet.is_open:
-        return Done("its packet was closed before", wake_lane=True)
+    if (over := _over(context.job, store, packet)) is not None:
+        return over
     scope = store.packet_scope(packet_id) or Scope(packet.repo_id, packet.app_id)
-    held = delivery.hold(scope)
+    held = delivery.hold(scope) or _too_wide(packet, scope, delivery)
     if held is not None:
         return Snooze(HELD_SECONDS, held)
     run = _Run(context, delivery, store, packet, scope)
@@ -60,6 +61,35 @@ def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet
         return run.deliver()
     except PlatformError as error:
         return run.failed(error)
+
+
+def _over(job: Job, store: EvidenceStore, packet: Packet) -> Outcome | None:
+    """Return the outcome of a flush whose packet is not to be delivered any more; open one that a person retries."""
+    if packet.status == PacketStatus.GAVE_UP and _is_asked_by_person(job):
+        store.reopen_packet(packet.packet_id)
+        return None
+    why = packet.error or "given up after its attempts"
+    if packet.is_open and packet.attempts >= MAX_ATTEMPTS:
+        store.close_packet(
+            packet.packet_id, PacketStatus.GAVE_UP, error=why
+        )  # as a plugin at its sixth try (facts 2.10)
+        return GiveUp(why, wake_lane=True)
+    if packet.status == PacketStatus.GAVE_UP:
+        return GiveUp(why, wake_lane=True)
+    return None if packet.is_open else Done("its packet was closed before", wake_lane=True)
+
+
+def _is_asked_by_person(job: Job) -> bool:
+    """Whether a given-up packet's job runs anew at a person's word, which sets all counts to zero; one that was cut
+    off after its packet was given up still has them."""
+    return job.attempts == 0 and job.crashes == 0
+
+
+def _too_wide(packet: Packet, scope: Scope, delivery: Delivery) -> str | None:
+    """Return why nothing may be sent under these ids: a wildcard would mean everybody (facts 2.15)."""
+    ids = {"user": delivery.user_id(), "app": packet.app_id or scope.app_id, "project": scope.project_id}
+    wild = next((name for name, value in ids.items() if is_wildcard(value)), None)
+    return None if wild is None else f"wildcard-scope: its {wild} id is a wildcard"
 
 
 @dataclass(frozen=True)
@@ -142,6 +172,7 @@ class _Run:
 
     def _confirm(self, slots: Sequence[str]) -> Outcome:
         """Close the packet if every extraction succeeded; else wait, or end this attempt."""
+        self.delivery.extractions.looked(self.context.job.id)
         verdicts = [self._verdict(slot) for slot in slots]
         for number, verdict in enumerate(verdicts):
             if verdict is not None and verdict.state in _FAILED_STATUS:
@@ -162,7 +193,13 @@ class _Run:
         packet_id, now = self.packet.packet_id, self.delivery.clock.wall()
         open_slots = [slot for slot, verdict in zip(slots, verdicts, strict=True) if verdict is None]
         since = [post.waiting_since for post in self.store.posts(packet_id) if post.waiting_since]
+        away = [self.delivery.extractions.away_seconds(slot) for slot in open_slots]
         left = max(since, default=now) + self.delivery.extraction_wait_seconds - now
+        if not since or (left <= 0.0 and None in away):
+            # a plugin filled the slots, or the wait went by while no daemon ran: it begins with the first look
+            self.store.restart_wait(packet_id, now)
+            left = self.delivery.extraction_wait_seconds
+        left += max((seconds for seconds in away if seconds), default=0.0)
         if left <= 0.0 and self._ask(open_slots):
             return self._confirm(slots)
         if left <= 0.0:
@@ -175,11 +212,11 @@ class _Run:
         return Snooze(left, EXTRACTION_OPEN)
 
     def _ask(self, slots: Sequence[str]) -> bool:
-        """Ask once more at the end of the wait; True if any verdict came. A wait spent with the destination away
-        begins anew: it was not the extraction that took so long."""
+        """Ask once more at the end of the wait; True if any verdict came, or if the answer shows that the destination
+        was away meanwhile: it was not the extraction that took so long, and the wait is longer by that."""
         came = False
         for slot in slots:
-            self.delivery.extractions.register(slot, self.context.job.id)
+            before = self.delivery.extractions.away_seconds(slot)
             try:
                 answer = self.delivery.platform.extraction(slot)
             except PlatformError:
@@ -187,6 +224,7 @@ class _Run:
                 raise
             self.context.answered()
             came = self.delivery.extractions.told(answer) is not None or came
+            came = came or before != self.delivery.extractions.away_seconds(slot)
         return came
 
     def _delivered(self, slots: Sequence[str], verdicts: Sequence[Extraction | None]) -> Outcome:

@@ -5,10 +5,11 @@ import itertools
 from collections.abc import Sequence
 
 from jobs.claims import JobContext
-from jobs.delivery import Delivery
+from jobs.delivery import FLUSH, Delivery
+from jobs.errors import QueueError
 from jobs.extractions import Open
-from jobs.failures import after_failure
-from jobs.job import NewJob
+from jobs.failures import after_failure, after_store_error
+from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome, Snooze
 from memsyncd.platforms.platform import Extraction, ExtractionState, PlatformError, Rejected
 
@@ -23,6 +24,9 @@ LISTING_PAGES = 20
 IDLE_SECONDS = 3600.0
 """The sleep when nothing is open; a new extraction wakes the job."""
 
+NOTICEABLE_SECONDS = 0.05
+"""A question due sooner than the end of the asker's sleep by less than this is no reason to wake it."""
+
 
 def poll_job(destination: str) -> NewJob:
     """Return the one poll job of a destination."""
@@ -36,8 +40,27 @@ def poll(context: JobContext, delivery: Delivery) -> Outcome:
         _ask(due, delivery, context)
     except PlatformError as error:
         return after_failure(error, delivery.platform.destination)
+    except QueueError as error:
+        return after_store_error(error)
     wait = delivery.extractions.wait_seconds()
     return Snooze(IDLE_SECONDS if wait is None else wait, "nothing open" if wait is None else "extractions are open")
+
+
+def wake_again(job: Job, delivery: Delivery) -> None:
+    """Repeat a wake-up that came while `job` still ran and so met nobody asleep; to be called after each run.
+
+    Without it a verdict, or an extraction opened just then, would be noticed only when the sleep is over.
+    """
+    if job.state is not JobState.WAITING:
+        return
+    if job.kind == POLL:
+        wait = delivery.extractions.wait_seconds()
+        wanted = None if wait is None else delivery.clock.wall() + wait
+        missed = wanted is not None and job.not_before is not None and wanted < job.not_before - NOTICEABLE_SECONDS
+    else:
+        missed = job.kind == FLUSH and delivery.extractions.has_news(job.id)
+    if missed:
+        delivery.queue.wake(job.id)
 
 
 def _ask(due: Sequence[Open], delivery: Delivery, context: JobContext) -> None:

@@ -24,7 +24,7 @@ def reconcile(spool: str, store: EvidenceStore, delivery: Delivery) -> int:
     return sum(
         delivery.queue.enqueue(flush_job(spool, packet, delivery.platform.destination))
         for packet in store.open_packets()
-        if store.own or _is_abandoned(packet, delivery)
+        if store.own or is_abandoned(packet, delivery)
     )
 
 
@@ -61,7 +61,8 @@ def asked_by_person(spool: str, sessions: Sequence[str], key: str, delivery: Del
     return [job.id for job in queued]
 
 
-def _is_abandoned(packet: Packet, delivery: Delivery) -> bool:
+def is_abandoned(packet: Packet, delivery: Delivery) -> bool:
+    """Whether a packet has not moved for so long that no other program can be delivering it."""
     updated = from_rfc3339(packet.updated_at)
     if updated is None:
         try:
