@@ -9,9 +9,11 @@ from tests.corpus import long_session, measuring
 from tests.corpus.measuring import Session
 
 
-@pytest.mark.parametrize(("half", "floor"), [(measuring.TUNING, 0.88), (measuring.HELD_OUT, 0.82)])
+@pytest.mark.parametrize(
+    ("half", "floor"), [(measuring.TUNING, 0.9), (measuring.HELD_OUT, 0.82), (measuring.WRITTEN_LAST, 0.7)]
+)
 def test_the_right_memory_is_among_the_first_five(tmp_path: Path, half: str, floor: float) -> None:
-    """A bit below what docs/performance.md reports; a plain index over whole turns finds 0.62 and 0.73."""
+    """A bit below what bench/local_memory.py prints; a plain index over whole turns finds 0.62, 0.75 and 0.74."""
     platform = measuring.open_platform(tmp_path / "memory.sqlite3")
     sessions = [session for session in measuring.sessions() if session.half == half]
     for session in sessions:

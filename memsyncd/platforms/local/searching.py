@@ -19,6 +19,9 @@ DOCUMENT_BUDGET = 4_000
 """Rows a search may touch in the index, its rarest words' first. One costs about half a microsecond
 (bench/local_memory.py)."""
 
+ALIKE_BUDGET = 1_000
+"""The same for a near-duplicate, which shares the rarest words too; it is looked for inside the write transaction."""
+
 POOL = 80
 """Rows fetched for the ranking; the best five are rarely below the 40th by rarity alone."""
 
@@ -68,7 +71,7 @@ def alike(
     counts = memories.documents(connection, [*terms, lane])
     visible = counts.pop(lane, 0)
     words = [QueryWord(term, 1.0) for term in dict.fromkeys(terms)]
-    chosen = ranking.chosen_terms(words, counts, budget=DOCUMENT_BUDGET)
+    chosen = ranking.chosen_terms(words, counts, budget=ALIKE_BUDGET)
     worth = {term: ranking.rarity(counts[term], max(visible, counts[term])) for term in chosen}
     numbers = _touched(connection, worth, lane if visible <= FILTERED_BY_INDEX else "")[:ROWS_AT_ONCE]
     marks = ",".join("?" * len(numbers))
