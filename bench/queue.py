@@ -7,6 +7,7 @@ the file system of `--directory` (default: the system's temporary one); ratios h
 import argparse
 import random
 import shutil
+import sqlite3
 import statistics
 import tempfile
 import threading
@@ -26,6 +27,9 @@ from jobs.sqlite_queue import SqliteQueue
 from jobs.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
+
+RUNS = 3
+"""Of each rate, the median of so many runs is shown."""
 
 FAR = 10_000_000.0
 """Seconds in which nothing of a backlog falls due."""
@@ -151,6 +155,7 @@ def our_latency(directory: Path, count: int, prepare: Callable[[SqliteQueue], No
 
     with claims(directory) as queue:
         prepare(queue)
+        settled(queue)
         with at_work(queue, 4, act):
             return pings(count, lambda number: _ping(queue, number), started, starts)
 
@@ -179,6 +184,7 @@ def backlog_rate(directory: Path, jobs: int, prepare: Callable[[SqliteQueue], No
     with claims(directory) as queue:
         prepare(queue)
         queue.enqueue(*(NewJob(f"j{n}", "work", lane=f"s{n % 500}", destination="here") for n in range(jobs)))
+        settled(queue)
         begin = time.perf_counter()
         with at_work(queue, 4, lambda _: countdown.tick()):
             countdown.over.wait()
@@ -210,6 +216,13 @@ def busy_lane(backlog: int) -> Callable[[SqliteQueue], None]:
         assert queue.claim() is not None
 
     return prepare
+
+
+def settled(queue: SqliteQueue) -> None:
+    """Fold the log of the filling into the file, so that the filling's own write-back is not measured with the rest."""
+    connection = sqlite3.connect(queue.storage.filename)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
 
 
 def _fill(queue: SqliteQueue, backlog: int, *, delay: float = 0.0, destination: str = "", lane: str = "") -> None:
@@ -245,8 +258,8 @@ def main() -> None:
     options = parser.parse_args()
     where, jobs, count, backlog = options.directory, options.jobs, options.pings, options.backlog
 
-    ours = {workers: our_rate(where, jobs, workers) for workers in (1, 4)}
-    theirs = {workers: plain_rate(where, jobs, workers) for workers in (1, 4)}
+    ours = {workers: statistics.median(our_rate(where, jobs, workers) for _ in range(RUNS)) for workers in (1, 4)}
+    theirs = {workers: statistics.median(plain_rate(where, jobs, workers) for _ in range(RUNS)) for workers in (1, 4)}
     for workers in (1, 4):
         line(
             f"claimed and finished, {workers} worker(s)",
@@ -256,20 +269,19 @@ def main() -> None:
         line(f"plain SqliteHuey, fsync, taken, {workers} worker(s)", f"{theirs[workers]:,.0f} /s")
     line("four workers against one", f"x{ours[4] / ours[1]:.2f}", f"plain huey x{theirs[4] / theirs[1]:.2f}")
 
-    empty = our_latency(where, count, lambda _: None)
-    latency_line("enqueue to start, idle, median / 99th", empty)
-    latency_line(f"  {backlog:,} waiting", our_latency(where, count, waiting(backlog)), empty)
-    latency_line(f"  {backlog:,} ready, held by a cooling destination", our_latency(where, count, held(backlog)), empty)
-    latency_line(f"  {backlog:,} ready in one busy lane", our_latency(where, count, busy_lane(backlog)), empty)
     latency_line("plain SqliteHuey, polling every 0.1 s", plain_latency(where, min(count, 50), 0.1))
-
-    for what, prepare in (("waiting", waiting), ("held", held), ("in one busy lane", busy_lane)):
-        rate = backlog_rate(where, jobs, prepare(backlog))
-        line(
-            f"claimed and finished, 4 workers, {backlog:,} {what}",
-            f"{rate:,.0f} /s",
-            f"x{rate / ours[4]:.2f} of the empty queue",
-        )
+    for what, prepare in (
+        ("waiting", waiting(backlog)),
+        ("held by a cooling destination", held(backlog)),
+        ("in one busy lane", busy_lane(backlog)),
+    ):
+        empty = our_latency(where, count, lambda _: None)
+        latency_line("enqueue to start, idle, empty, median / 99th", empty)
+        latency_line(f"  {backlog:,} {what}", our_latency(where, count, prepare), empty)
+        alone = backlog_rate(where, jobs, lambda _: None)
+        crowded = backlog_rate(where, jobs, prepare)
+        line("claimed and finished, 4 workers, empty", f"{alone:,.0f} /s")
+        line(f"  {backlog:,} {what}", f"{crowded:,.0f} /s", f"x{crowded / alone:.2f} of the empty queue")
 
 
 if __name__ == "__main__":
