@@ -48,6 +48,11 @@ KINDS: dict[str, Kind] = {
         "{where} gives answers that are not a memory platform's",
         "Check platform.url and http.proxy with `memsyncd config show`; on a network with a login page, log in first.",
     ),
+    "platform-failed": _red(
+        "{where} cannot store anything",
+        "The detail says why: free space, or move a damaged `memory.sqlite3` aside (`memsyncd config path` tells where "
+        "it is) and start `memsyncd run`. Nothing that waits is lost.",
+    ),
     "stuck-claim": _red(
         "A job has been running without a sign of life",
         "`memsyncd jobs list --state claimed` names it; end `memsyncd run` and start it again, which gives every "

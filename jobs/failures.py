@@ -23,7 +23,9 @@ _CODES: tuple[tuple[type[PlatformError], str], ...] = (
     (NotUnderstood, "not-understood"),
     (KeyRefused, "key-refused"),
     (QuotaExceeded, "quota"),
+    (PlatformError, "platform-failed"),
 )
+"""The first that fits; the last is for a platform's own kinds of trouble, such as a damaged file."""
 
 
 STORE_SECONDS = 10.0

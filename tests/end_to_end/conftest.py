@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memsyncd.hooks.command_line import command_line
 
 from daemon.places import Places, resolve
 from daemon.socket_client import ClientError, SocketClient
+from memsyncd.hooks.command_line import command_line
 from tests.fakes.mem0_api import KEY, FakeMem0
 
 PATIENCE = 20.0

@@ -7,7 +7,9 @@ from jobs.outcomes import Cool, Snooze
 from memsyncd.platforms.platform import (
     Busy,
     Cancelled,
+    DestinationError,
     KeyRefused,
+    NeedsPerson,
     NoAnswer,
     NotUnderstood,
     PlatformError,
@@ -27,6 +29,8 @@ from memsyncd.platforms.platform import (
         (NotUnderstood("HTML"), "not-understood", False, None),
         (KeyRefused("refused", status=401), "key-refused", True, None),
         (QuotaExceeded("limit", status=402), "quota", True, None),
+        (DestinationError("disk full"), "platform-failed", False, None),
+        (NeedsPerson("damaged"), "platform-failed", True, None),
     ],
 )
 def test_a_destinations_fault_cools_it_and_uses_no_attempt(
