@@ -4,17 +4,20 @@ Records are unlinked after the commit that holds them. Flushes stay as `.running
 parse waits out its grace and is set aside whole; it costs its neighbours nothing.
 """
 
+import contextlib
+import errno
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from daemon.findings import Findings
 from daemon.grace import Grace
 from daemon.intake import MAX_BYTES, TornError, handoff_from
+from daemon.repeats import Repeats, digest
 from daemon.served import Served
 from daemon.sessions import Sessions
 from daemon.spool import EXPIRY_SECONDS, WAITING, Spool, Waiting
+from daemon.unlinking import Unlinking
 from jobs.delivery import checkpoint_job
 from jobs.errors import QueueError
 from jobs.job import ACTIVE, JobState, NewJob
@@ -36,8 +39,8 @@ BATCH = 100
 BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends early beyond this, so that large handoffs do not add up in memory."""
 
-SAME_EVENT_SECONDS = 2.0
-"""Two deliveries of the same content without an id this close together are one event (CONTRACT "Said precisely")."""
+_UNREADABLE = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
+"""The file itself, not the disk or the process, is at fault: another's, or no regular file any more."""
 
 _MAX_STEM = 100
 
@@ -50,23 +53,6 @@ class _Taken:
     handoff: Handoff
     records: Sequence[Record]
     age_seconds: float
-
-
-@dataclass(slots=True)
-class _Recent:
-    """The last times each content was recorded, to tell a repeated hook from a repeated prompt."""
-
-    at: dict[tuple[str, str, str], tuple[float, str]] = field(default_factory=dict)
-
-    def key(self, identity: tuple[str, str, str], captured_at: float, handoff_id: str) -> str:
-        last = self.at.get(identity)
-        if last is not None and abs(captured_at - last[0]) <= SAME_EVENT_SECONDS:
-            return last[1]
-        key = f"{identity[2]}@{handoff_id}"
-        self.at[identity] = (captured_at, key)
-        while len(self.at) > BATCH * 10:
-            del self.at[next(iter(self.at))]
-        return key
 
 
 @dataclass
@@ -86,7 +72,9 @@ class Ingest:
     held: dict[str, tuple[Spool, str]] = field(default_factory=dict)
     """The claimed flush handoffs by the id of the job each waits for."""
     grace: Grace = field(init=False)
-    _recent: _Recent = field(default_factory=_Recent)
+    _repeats: Repeats = field(default_factory=Repeats)
+    _answered: set[tuple[str, str]] = field(default_factory=set)
+    _unlinking: Unlinking = field(default_factory=Unlinking)
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
@@ -95,32 +83,40 @@ class Ingest:
         """Take in everything that waits in every spool; return how many handoffs were."""
         taken = 0
         for spool in self.served.spools():
-            try:
-                store = self.served.store(spool.name)
-            except KeyError:
-                continue
-            if spool.own and spool.paused.exists():
-                spool.refresh()
-                continue
-            taken += self._scan_spool(spool, store, stopping)
+            taken += self._scan_spool(spool, stopping)
         return taken
 
-    def _scan_spool(self, spool: Spool, store: EvidenceStore, stopping: Callable[[], bool]) -> int:
+    def _scan_spool(self, spool: Spool, stopping: Callable[[], bool]) -> int:
         taken = 0
         where = str(spool.path)
         try:
-            waiting = spool.waiting()
+            waiting = self._to_take(spool)
+            store = self.served.store(spool.name)
             while waiting and not stopping():
                 batch = _next_batch(waiting)
                 del waiting[: len(batch)]
                 taken += self._take(spool, store, batch)
+            self._unlinking.settle()
+            self._checkpoint_answered(spool, store)
             self.findings.clear("spool-read-only", where)
+        except KeyError:
+            return 0  # its evidence store cannot be opened at present: what waits goes on waiting
         except (OSError, EvidenceError, QueueError) as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
             why = (isinstance(error, OSError) and error.strerror) or str(error)
             if self.findings.report("spool-read-only", where, why):
                 self.on_event("spool-failed", spool=spool.name, error=why)
         return taken
+
+    def _to_take(self, spool: Spool) -> list[Waiting]:
+        """Return what waits; a pause keeps it young instead. Suspects that are gone are forgotten."""
+        if spool.own and spool.paused.exists():
+            spool.refresh()
+            waiting = []
+        else:
+            waiting = spool.waiting()
+        self.grace.keep(spool.name, [entry.stem for entry in waiting])
+        return waiting
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
         claimed: list[_Taken] = []
@@ -133,7 +129,7 @@ class Ingest:
             self._queue_flushes(spool, store, [taken for taken in claimed if taken.handoff.is_flush])
         except (OSError, EvidenceError, QueueError):
             for taken in claimed:
-                spool.give_back(taken.stem)
+                _give_back(spool, taken.stem)
             raise
         self._finish_records(spool, [taken.stem for taken in claimed if not taken.handoff.is_flush])
         return len(claimed)
@@ -151,10 +147,18 @@ class Ingest:
         if self.grace.holds(spool.name, waiting) or not spool.claim(waiting.stem):
             return None
         try:
-            handoff = handoff_from(spool.read(waiting.stem), stem=waiting.stem)
+            handoff = handoff_from(spool.read(waiting.stem), stem=_safe(waiting.stem))
         except (TornError, NotAHandoffError) as error:
             self._suspect(spool, waiting, str(error))
             return None
+        except FileNotFoundError:
+            return None  # its writer withdrew it
+        except OSError as error:
+            if error.errno in _UNREADABLE:
+                self._suspect(spool, waiting, error.strerror)
+                return None
+            _give_back(spool, waiting.stem)
+            raise
         self.grace.forget(spool.name, waiting.stem)
         if not handoff.is_flush and not self.served.store(spool.name).own:
             spool.bury(waiting.stem, "not-recorded", "events of a plugin's spool are written by the plugin alone")
@@ -177,39 +181,54 @@ class Ingest:
 
     def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Taken]) -> None:
         events: list[NewEvent] = []
+        scopes: dict[str, Scope] = {}  # a batch is read in an instant: each directory is looked at once
         processes: dict[str, HarnessProcess | None] = {}
         for taken in claimed:
             for index, record in enumerate(taken.records):
                 if self.is_excluded(record.cwd):
                     self.counters.add("events_excluded")
                     continue
-                events.append(self._event(taken.handoff, index, record, spool.harness))
+                if not store.own:
+                    continue  # a plugin records the last answer of a session by itself (facts 1.26)
+                if record.cwd not in scopes:
+                    scopes[record.cwd] = self.resolve(record.cwd)
+                self._repeats.read(spool.name, record.session_id, store)
+                event = self._event(taken.handoff, index, record, spool, scopes[record.cwd])
+                if event is None:
+                    self.counters.add("events_repeated")
+                    continue
+                events.append(event)
                 processes[record.session_id] = taken.handoff.process
         if not events:
             return
-        if not store.own:
-            return  # a plugin records the last answer of a session by itself (facts 1.26)
         appended = store.append(events)
         self.counters.add("events_recorded", appended.inserted)
         self.counters.add("events_repeated", appended.duplicates)
         self.on_event("evidence-recorded", spool=spool.name, events=appended.inserted, repeated=appended.duplicates)
-        self._after_commit(spool, store, events, processes, appended.answered)
+        self._after_commit(spool, events, processes, appended.answered)
 
     def _after_commit(
         self,
         spool: Spool,
-        store: EvidenceStore,
         events: Sequence[NewEvent],
         processes: dict[str, HarnessProcess | None],
         answered: frozenset[str],
     ) -> None:
         now = self.clock.monotonic()
         for event in events:
-            self.sessions.moved(
-                spool.name, event.session_id, event.handoff_id, at=now, process=processes[event.session_id]
-            )
-        for session_id in answered:
-            self.checkpoint_if_due(spool, store, session_id)
+            if event.session_id != UNKNOWN_SESSION:  # which is nobody's session: its end calls for nothing
+                self.sessions.moved(
+                    spool.name, event.session_id, event.handoff_id, at=now, process=processes[event.session_id]
+                )
+        self._answered |= {(spool.name, session_id) for session_id in answered}
+
+    def _checkpoint_answered(self, spool: Spool, store: EvidenceStore) -> None:
+        """Look once, after all that waited, at the sessions with new answers: a backlog would else be read anew with
+        every batch, beside workers that deliver what it has just grown by (docs/performance.md, Backlog)."""
+        for name, session_id in sorted(self._answered):
+            if name == spool.name:
+                self.checkpoint_if_due(spool, store, session_id)
+                self._answered.discard((name, session_id))
 
     def checkpoint_if_due(self, spool: Spool, store: EvidenceStore, session_id: str) -> None:
         """Queue a periodic checkpoint when a session's unsent evidence has reached a threshold (facts 3.2)."""
@@ -220,48 +239,50 @@ class Ingest:
             key = f"{_safe(session_id)}:{due[-1].id}"
             self.queue.enqueue(checkpoint_job(spool.name, session_id, key=key, reason="periodic"))
 
-    def _event(self, handoff: Handoff, index: int, record: Record, spool_harness: str) -> NewEvent:
+    def _event(self, handoff: Handoff, index: int, record: Record, spool: Spool, scope: Scope) -> NewEvent | None:
+        """Return a record as an event; None where an earlier run of the daemon has recorded it."""
         captured = from_rfc3339(handoff.captured_at)
-        now = self.clock.wall()
-        harness = handoff.harness or spool_harness
+        moment = self.clock.wall() if captured is None else captured
+        payload = redact_value(dict(record.payload))
+        content = digest(record.kind, record.agent_id, payload)
+        key: str | None
+        if record.turn_id:
+            # one turn may end more than once with different answers, so an answer's content is part of its name
+            key = f"{record.kind}:{record.turn_id}:{record.agent_id}"
+            key += f":{content}" if record.kind == "assistant_stop" else ""
+        else:
+            key = self._repeats.key(spool.name, record.session_id, content, captured_at=moment, handoff_id=handoff.id)
+        if key is None:
+            return None
         return NewEvent(
             session_id=record.session_id,
             kind=record.kind,
-            payload=redact_value(dict(record.payload)),
-            created_at=rfc3339(now if captured is None else captured),
+            payload=payload,
+            created_at=rfc3339(moment),
             handoff_id=f"{handoff.id}#{index}" if index else handoff.id,
-            scope=self.resolve(record.cwd),
-            harness=harness,
-            duplicate_key=self._duplicate_key(harness, handoff, record, now if captured is None else captured),
+            scope=scope,
+            harness=handoff.harness or spool.harness,
+            duplicate_key=key,
         )
 
-    def _duplicate_key(self, harness: str, handoff: Handoff, record: Record, captured: float) -> str:
-        """Return what two deliveries of one event share (CONTRACT "Same event twice")."""
-        content = json.dumps(record.payload, sort_keys=True, ensure_ascii=True)
-        digest = hashlib.sha256(f"{record.kind}\0{record.agent_id}\0{content}".encode()).hexdigest()[:24]
-        if record.turn_id:
-            # one turn may end more than once with different answers, so an answer's content is part of its name
-            return f"{record.kind}:{record.turn_id}:{record.agent_id}" + (
-                f":{digest}" if record.kind == "assistant_stop" else ""
-            )
-        return self._recent.key((harness, record.session_id, digest), captured, handoff.id)
-
     def _finish_records(self, spool: Spool, stems: Sequence[str]) -> None:
-        for stem in stems:
-            spool.finish(stem)
+        self._unlinking.finish(spool, stems)
         self.counters.add("handoffs_recorded", len(stems))
 
     def _queue_flushes(self, spool: Spool, store: EvidenceStore, flushes: Sequence[_Taken]) -> None:
-        if not flushes:
-            return
-        jobs = [_flush_request(spool, taken, store) for taken in flushes]
-        for taken, job in zip(flushes, jobs, strict=True):
-            if taken.handoff.reason == "idle":
-                self._replace_idle(job)
-            self.held[job.id] = (spool, taken.stem)
-            spool.touch(taken.stem)
+        requests = [(taken, _flush_request(spool, taken, store)) for taken in flushes]
+        newest = _newest_idle([(taken, job) for taken, job in requests if not self._is_over(job.id)])
+        for job in newest.values():
+            self._replace_idle(job)
+        jobs = [job for _, job in requests if newest.get(job.lane, job) is job or not _is_idle(job)]
+        jobs += [job for _, job in requests if job not in jobs and self._is_over(job.id)]
         self.queue.enqueue(*jobs)
         self.counters.add("handoffs_queued", len(jobs))
+        for taken, job in requests:
+            self.held[job.id] = (spool, taken.stem)
+            spool.touch(taken.stem)
+            if job not in jobs:
+                self.over(job.id, JobState.CANCELLED, "replaced")
         for job in jobs:
             known = self.queue.get(job.id)
             if known is not None and known.state not in ACTIVE:
@@ -269,11 +290,15 @@ class Ingest:
             else:
                 self.on_event("flush-asked", spool=spool.name, job=job.id, reason=str(job.payload["reason"]))
 
+    def _is_over(self, job_id: str) -> bool:
+        known = self.queue.get(job_id)
+        return known is not None and known.state not in ACTIVE
+
     def _replace_idle(self, newer: NewJob) -> None:
         """Withdraw an earlier idle handoff of the session: the newer one takes its place (facts 1.20)."""
         for job in self.queue.jobs(state=JobState.WAITING, lane=newer.lane):
-            is_idle = job.payload.get("reason") == "idle" and not job.payload.get("packets")
-            if is_idle and job.id != newer.id and self.queue.cancel(job.id, "a newer idle handoff took its place"):
+            is_asleep = job.payload.get("reason") == "idle" and not job.payload.get("packets")
+            if is_asleep and job.id != newer.id and self.queue.cancel(job.id, "a newer idle handoff took its place"):
                 self.over(job.id, JobState.CANCELLED, "replaced")
 
     def over(self, job_id: str, state: JobState, why: str) -> None:
@@ -290,14 +315,34 @@ class Ingest:
     def beat(self) -> None:
         """Beat the hearts of the held claims; a withdrawn idle handoff ends its job (facts 1.19)."""
         for job_id, (spool, stem) in list(self.held.items()):
-            if not spool.touch(stem) and self.queue.cancel(job_id, "its handoff was withdrawn"):
-                self.held.pop(job_id, None)
+            with contextlib.suppress(OSError, QueueError):  # the scan tells of it, and the next beat may succeed
+                if not spool.touch(stem) and self.queue.cancel(job_id, "its handoff was withdrawn"):
+                    self.held.pop(job_id, None)
 
     def give_back(self) -> None:
         """Return every held claim to those that wait, for a clean stop."""
         for spool, stem in self.held.values():
-            spool.give_back(stem)
+            _give_back(spool, stem)
         self.held.clear()
+
+
+def _give_back(spool: Spool, stem: str) -> None:
+    """Return a claim; where the file system refuses, it goes back by itself once it is stale."""
+    with contextlib.suppress(OSError):
+        spool.give_back(stem)
+
+
+def _is_idle(job: NewJob) -> bool:
+    return job.payload["reason"] == "idle"
+
+
+def _newest_idle(requests: Sequence[tuple[_Taken, NewJob]]) -> dict[str, NewJob]:
+    """Return the youngest idle request of each lane: the names of plugins' handoffs do not tell their order."""
+    newest: dict[str, NewJob] = {}
+    for _, job in sorted(requests, key=lambda request: -request[0].age_seconds):
+        if _is_idle(job):
+            newest[job.lane] = job
+    return newest
 
 
 def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
@@ -323,6 +368,7 @@ def _flush_request(spool: Spool, taken: _Taken, store: EvidenceStore) -> NewJob:
         why="its delay is not over" if left else "",
         handoff=taken.stem,
         until=last.id if last is not None else 0,
+        wait_for_inflight=handoff.wait_for_inflight,
     )
 
 

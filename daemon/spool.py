@@ -63,6 +63,7 @@ class Spool:
         self.own = own
         self.name = harness if own else f"{harness}@{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
         self.pending = path / "pending"
+        self._prefix = f"{self.pending}{os.sep}"  # a Path for each of a backlog's files costs a tenth of its ingest
         self.dead = path / "dead"
         self.corrupt = path / "corrupt"
         self.evidence = path / "evidence.sqlite3"
@@ -98,38 +99,36 @@ class Spool:
     def claim(self, stem: str) -> bool:
         """Take a waiting handoff; False where another was faster."""
         try:
-            os.rename(self.pending / (stem + WAITING), self.pending / (stem + CLAIMED))
+            os.rename(self._prefix + stem + WAITING, self._prefix + stem + CLAIMED)
         except FileNotFoundError:
             return False
         return True
 
     def read(self, stem: str) -> bytes:
         """Return a claimed handoff's bytes; a link that took the file's place is not followed."""
-        descriptor = os.open(
-            self.pending / (stem + CLAIMED), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        )
+        descriptor = os.open(self._prefix + stem + CLAIMED, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             return file.read()
 
     def give_back(self, stem: str) -> bool:
         """Return a claimed handoff to those that wait; False where it is gone."""
-        return _moved(self.pending / (stem + CLAIMED), self.pending / (stem + WAITING))
+        return _moved(self._prefix + stem + CLAIMED, self._prefix + stem + WAITING)
 
     def finish(self, stem: str) -> bool:
         """Unlink a claimed handoff whose work is done; False where it is gone."""
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.pending / (stem + CLAIMED))
+            os.unlink(self._prefix + stem + CLAIMED)
             return True
         return False
 
     def is_held(self, stem: str) -> bool:
         """Whether the claimed file is still there: its writer may have withdrawn it (facts 1.19)."""
-        return os.path.lexists(self.pending / (stem + CLAIMED))
+        return os.path.lexists(self._prefix + stem + CLAIMED)
 
     def touch(self, stem: str) -> bool:
         """Beat the heart of a claim; False where it is gone."""
         try:
-            os.utime(self.pending / (stem + CLAIMED), follow_symlinks=False)
+            os.utime(self._prefix + stem + CLAIMED, follow_symlinks=False)
         except FileNotFoundError:
             return False
         return True
@@ -147,7 +146,7 @@ class Spool:
         source = self.dead / (stem + WAITING)
         with contextlib.suppress(FileNotFoundError):
             os.utime(source, follow_symlinks=False)
-        if not _moved(source, self.pending / (stem + WAITING)):
+        if not _moved(source, self._prefix + stem + WAITING):
             return False
         (self.dead / (stem + REASON)).unlink(missing_ok=True)
         return True
@@ -220,7 +219,7 @@ class Spool:
         _make_private(directory)
         note = json.dumps({"reason": reason, "detail": detail, "file": stem + WAITING}, ensure_ascii=True)
         _write_private(directory / (stem + REASON), note)
-        _moved(self.pending / (stem + suffix), directory / (stem + WAITING))
+        _moved(self._prefix + stem + suffix, directory / (stem + WAITING))
 
 
 def _entries(directory: Path) -> Iterator["os.DirEntry[str]"]:
@@ -231,7 +230,7 @@ def _entries(directory: Path) -> Iterator["os.DirEntry[str]"]:
         return
 
 
-def _moved(source: Path, target: Path) -> bool:
+def _moved(source: str | Path, target: str | Path) -> bool:
     try:
         os.rename(source, target)
     except FileNotFoundError:
