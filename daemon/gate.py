@@ -40,7 +40,10 @@ def _spellings(path: str) -> set[str]:
     plain = path.rstrip("/") or "/"
     fixed, star, rest = plain.partition("*")
     head, _, tail = fixed.rpartition("/") if star else (plain, "", "")
-    resolved = os.path.realpath(head or "/")
+    try:
+        resolved = os.path.realpath(head or "/")
+    except ValueError:  # a NUL, which is in no real path
+        return {plain}
     return {plain, os.path.join(resolved, tail + star + rest) if star else resolved}
 
 

@@ -1,5 +1,6 @@
 """Grace for files that do not parse: half a minute without growth, then they are no handoffs (CONTRACT "Grace")."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from daemon.spool import Waiting
@@ -39,6 +40,12 @@ class Grace:
             self._suspects[spool, waiting.stem] = _Suspect(waiting.size, waiting.changed_at, now)
             return False
         return now - suspect.since >= GRACE_SECONDS
+
+    def keep(self, spool: str, stems: Collection[str]) -> None:
+        """Drop the suspects of a spool that are not among `stems` any more: nobody is to be asked back for them."""
+        kept = frozenset(stems)
+        for suspect in [each for each in self._suspects if each[0] == spool and each[1] not in kept]:
+            del self._suspects[suspect]
 
     def forget(self, spool: str, stem: str) -> None:
         """Drop a suspect that parsed after all, or was set aside."""

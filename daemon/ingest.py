@@ -136,35 +136,46 @@ class Ingest:
 
     def _claim(self, spool: Spool, waiting: Waiting) -> _Taken | None:
         age = self.clock.wall() - waiting.changed_at
-        if waiting.size > MAX_BYTES:
-            spool.bury(waiting.stem, "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}", suffix=WAITING)
-            self._lost("handoffs_oversized", spool, waiting.stem)
-            return None
-        if age > EXPIRY_SECONDS:
-            spool.bury(waiting.stem, "expired", f"waited {age / 86_400:.1f} days", suffix=WAITING)
-            self._lost("handoffs_expired", spool, waiting.stem)
+        if self._is_beyond_limits(spool, waiting, age):
             return None
         if self.grace.holds(spool.name, waiting) or not spool.claim(waiting.stem):
             return None
-        try:
-            handoff = handoff_from(spool.read(waiting.stem), stem=_safe(waiting.stem))
-        except (TornError, NotAHandoffError) as error:
-            self._suspect(spool, waiting, str(error))
+        handoff = self._read(spool, waiting)
+        if handoff is None:
             return None
-        except FileNotFoundError:
-            return None  # its writer withdrew it
-        except OSError as error:
-            if error.errno in _UNREADABLE:
-                self._suspect(spool, waiting, error.strerror)
-                return None
-            _give_back(spool, waiting.stem)
-            raise
         self.grace.forget(spool.name, waiting.stem)
         if not handoff.is_flush and not self.served.store(spool.name).own:
             spool.bury(waiting.stem, "not-recorded", "events of a plugin's spool are written by the plugin alone")
             self._lost("handoffs_dead", spool, waiting.stem)
             return None
         return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness, redact=redact), age)
+
+    def _is_beyond_limits(self, spool: Spool, waiting: Waiting, age: float) -> bool:
+        """Give up a file that is too large or has waited too long; tell whether it was."""
+        if waiting.size > MAX_BYTES:
+            spool.bury(waiting.stem, "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}", suffix=WAITING)
+            self._lost("handoffs_oversized", spool, waiting.stem)
+            return True
+        if age > EXPIRY_SECONDS:
+            spool.bury(waiting.stem, "expired", f"waited {age / 86_400:.1f} days", suffix=WAITING)
+            self._lost("handoffs_expired", spool, waiting.stem)
+            return True
+        return False
+
+    def _read(self, spool: Spool, waiting: Waiting) -> Handoff | None:
+        """Return a claimed file's handoff; None where it is none, or not yet, or cannot be read at present."""
+        try:
+            return handoff_from(spool.read(waiting.stem), stem=_safe(waiting.stem))
+        except (TornError, NotAHandoffError) as error:
+            self._suspect(spool, waiting, str(error))
+        except FileNotFoundError:
+            pass  # its writer withdrew it
+        except OSError as error:
+            if error.errno not in _UNREADABLE:
+                _give_back(spool, waiting.stem)
+                raise
+            self._suspect(spool, waiting, error.strerror or str(error))
+        return None
 
     def _suspect(self, spool: Spool, waiting: Waiting, why: str) -> None:
         """Set aside what is no handoff once nobody writes to it any more; until then it waits as it was."""
@@ -333,7 +344,7 @@ def _give_back(spool: Spool, stem: str) -> None:
 
 
 def _is_idle(job: NewJob) -> bool:
-    return job.payload["reason"] == "idle"
+    return str(job.payload["reason"]) == "idle"
 
 
 def _newest_idle(requests: Sequence[tuple[_Taken, NewJob]]) -> dict[str, NewJob]:

@@ -1,6 +1,7 @@
 """The running daemon as its status socket sees it. Everything is read as a snapshot; nothing waits for a lock long."""
 
 import asyncio
+import contextlib
 import os
 import uuid
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from daemon.ingest_thread import IngestThread
 from daemon.job_document import job_document
 from daemon.metrics import metrics_text
 from daemon.search import search
+from daemon.spool import Spool
 from daemon.status_report import (
     ExtractionPart,
     Phase,
@@ -22,17 +24,23 @@ from daemon.status_report import (
     healthy,
     status_document,
 )
+from jobs.checkpoint import BEING_DELIVERED
 from jobs.delivery import FLUSH, lane
-from jobs.flush import EXTRACTION_OPEN
+from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import ACTIVE, Job, JobState
 from jobs.poll import POLL
 from jobs.queue import Destination
 from jobs.recovery import asked_by_person, retry_by_person
 from jobs.workers import Workers
+from memsyncd.evidence.errors import EvidenceError
+from memsyncd.evidence.store import EvidenceStore
 from memsyncd.version import __version__
 
 SCAN_FIRST_SECONDS = 5.0
 """How long a flush waits for what hooks have just dropped to be taken in."""
+
+PASSING = (EXTRACTION_OPEN, ABOUT_TO_LOOK)
+"""How the reasons of a flush begin that waits for what is sure to come soon."""
 
 ASKED_AGAIN_SECONDS = 0.5
 """While a flush is waited for, how long the next event is awaited before the state is looked at anyway."""
@@ -68,10 +76,7 @@ class LiveView:
             run_id=self.run_id,
             started_at=self.started_at,
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
-            spools=[
-                SpoolPart(spool.harness, str(spool.path), **asdict(spool.counts(now)), paused=spool.paused.exists())
-                for spool in parts.served.spools()
-            ],
+            spools=[_spool_part(spool, now) for spool in parts.served.spools()],
             jobs=parts.queue.counts(),
             destinations=destinations,
             platform=self._platform(destinations),
@@ -159,15 +164,21 @@ class LiveView:
         key = uuid.uuid4().hex[:12]
         asked: list[str] = []
         for spool, store in self.parts.served.stores():
-            waiting = {activity.session_id for activity in store.sessions_with_unflushed()}
-            waiting |= {packet.session_id for packet in store.open_packets()}
-            chosen = [
-                name
-                for name in sorted(waiting)
-                if (session is None or name == session) and (cwd is None or self._is_in(store.scope(name), cwd))
-            ]
-            asked += asked_by_person(spool.name, chosen, key, self.parts.delivery)
+            with contextlib.suppress(EvidenceError):  # one store that cannot be read hides no other; `status` tells
+                asked += asked_by_person(spool.name, self._chosen(store, session, cwd), key, self.parts.delivery)
         return asked
+
+    def _chosen(self, store: EvidenceStore, session: str | None, cwd: str | None) -> list[str]:
+        """Return the sessions of a store that have something to send."""
+        if store.read_only:
+            return []
+        waiting = {activity.session_id for activity in store.sessions_with_unflushed()}
+        waiting |= {packet.session_id for packet in store.open_packets()}
+        return [
+            name
+            for name in sorted(waiting)
+            if (session is None or name == session) and (cwd is None or self._is_in(store.scope(name), cwd))
+        ]
 
     def _is_in(self, scope: Any, cwd: str) -> bool:
         root = os.path.realpath(cwd)
@@ -189,14 +200,12 @@ class LiveView:
         """Return why a checkpoint's packet waits for something that time alone does not bring, or an empty text."""
         if job.state is not JobState.WAITING:
             return ""
+        if job.reason != BEING_DELIVERED:
+            return job.reason
         spool, session = str(job.payload["spool"]), str(job.payload["session"])
         under_way = self.parts.queue.jobs(kind=FLUSH, lane=lane(spool, session), limit=10)
         waiting = [flush for flush in under_way if flush.state is JobState.WAITING]
-        if any(flush.reason == EXTRACTION_OPEN for flush in waiting):
-            return ""
-        cooling = {each.name for each in self.parts.queue.destinations() if each.until is not None or each.parked}
-        held = [flush for flush in waiting if flush.destination in cooling or flush.attempts]
-        return held[0].reason if held else "" if job.payload.get("packets") else job.reason
+        return next((flush.reason for flush in waiting if not flush.reason.startswith(PASSING)), "")
 
     def _platform(self, destinations: Sequence[Destination]) -> PlatformPart:
         platform = self.parts.platform
@@ -214,3 +223,11 @@ class LiveView:
         if is_done:
             return "done"
         return "unknown" if self.parts.queue.get(job_id) is None else "already so"
+
+
+def _spool_part(spool: Spool, now: float) -> SpoolPart:
+    """Count a spool; of one that cannot be read the problems tell, and the other numbers must not be lost with it."""
+    try:
+        return SpoolPart(spool.harness, str(spool.path), **asdict(spool.counts(now)), paused=spool.paused.exists())
+    except OSError:
+        return SpoolPart(spool.harness, str(spool.path))

@@ -44,23 +44,35 @@ class Served:
         self._lock = threading.Lock()
         self._spools: dict[str, Spool] = {}
         self._stores: dict[str, EvidenceStore] = {}
+        self._seen: dict[str, tuple[int, int]] = {}
 
     def refresh(self, findings: Findings) -> list[Spool]:
-        """Serve what is new and open what could not be opened before; return the spools served from now on."""
+        """Serve what is new and open what could not be opened before; return the spools served from now on.
+
+        A spool that was deleted is served no more, and one that was deleted and made again is new.
+        """
         new = []
+        for spool in self.spools():
+            if not os.path.isdir(spool.path) and not os.path.lexists(spool.path):
+                self._drop(spool, findings)
         for place in self._place_list():
             spool = Spool(place.path, place.harness, own=place.own)
             with self._lock:
                 known = spool.name in self._spools
-                is_open = spool.name in self._stores
-            if not known:
+            identity = _identity(spool.pending)
+            if not known or identity != self._seen[spool.name]:
                 if not self._prepare(spool, findings):
                     continue
                 with self._lock:
                     self._spools[spool.name] = spool
+                    self._seen[spool.name] = _identity(spool.pending)
                 new.append(spool)
-            if not is_open:
+            with self._lock:
+                store = self._stores.get(spool.name)
+            if store is None:
                 self._open(spool, findings)
+            else:
+                _tell(store, spool, findings)
         return new
 
     def spools(self) -> Sequence[Spool]:
@@ -89,6 +101,16 @@ class Served:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
+
+    def _drop(self, spool: Spool, findings: Findings) -> None:
+        with self._lock:
+            del self._spools[spool.name], self._seen[spool.name]
+            store = self._stores.pop(spool.name, None)
+        if store is not None:
+            store.close()
+        for code in (*_CODES, "spool-unreadable", "spool-read-only", "newer-evidence"):
+            findings.clear(code, str(spool.path))
+        findings.clear("upkeep-failed", spool.name)
 
     def _prepare(self, spool: Spool, findings: Findings) -> bool:
         where = str(spool.path)
@@ -123,10 +145,31 @@ class Served:
             return
         findings.clear("newer-evidence", where)
         findings.clear("spool-unreadable", where)
-        if store.problem:
-            findings.report("evidence-read-only" if store.read_only else "evidence-renewed", where, store.problem)
+        _tell(store, spool, findings)
         with self._lock:
             self._stores[spool.name] = store
+
+
+_CODES = ("evidence-read-only", "evidence-renewed")
+
+
+def _tell(store: EvidenceStore, spool: Spool, findings: Findings) -> None:
+    """Show what is wrong with a store at present: its owner may change its form while it is served."""
+    found = "" if not store.problem else _CODES[0] if store.read_only else _CODES[1]
+    for code in _CODES:
+        if code == found:
+            findings.report(code, str(spool.path), store.problem)
+        else:
+            findings.clear(code, str(spool.path))
+
+
+def _identity(directory: Path) -> tuple[int, int]:
+    """Return device and inode of a directory, zeros where it is not there."""
+    try:
+        found = directory.stat()
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
 
 
 def places_to_serve(

@@ -10,7 +10,7 @@ import structlog
 from daemon.compose import Parts
 from daemon.spool import Spool
 from jobs.errors import QueueError
-from jobs.flush import EXTRACTION_OPEN
+from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import JobState
 from jobs.poll import POLL
 from jobs.recovery import reconcile, session_over
@@ -21,7 +21,8 @@ from memsyncd.evidence.store import EvidenceStore
 FULL_BYTES = 64 * 1024 * 1024
 """Less free space than this is nearly full: one 64 MB handoff would not fit."""
 
-KEPT_WHY = frozenset({EXTRACTION_OPEN})
+KEPT_WHY = frozenset({EXTRACTION_OPEN, ABOUT_TO_LOOK})
+"""What `run --once` waits for: it is sure to come, or to be over, soon."""
 
 log = structlog.get_logger()
 
@@ -34,11 +35,12 @@ class Upkeep:
         self._fingerprint = parts.key_source.fingerprint()
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
+        self._odd: dict[str, set[str]] = {}
         self.spools_changed = False
 
     def maintain(self) -> None:
         """Serve what is new, give back stale claims, sweep, and queue what the evidence calls for."""
-        self._guarded("spools", self.refresh)
+        self.refresh()
         self._guarded("claims", self.take_back_claims)
         for spool in self._parts.served.spools():
             self._guarded(spool.name, partial(self._sweep, spool))
@@ -59,8 +61,12 @@ class Upkeep:
         swept = spool.sweep(self._parts.clock.wall())
         if swept:
             self._parts.counters.add("temporary_files_swept", swept)
-        for name in spool.oddities():
-            self._parts.findings.report("odd-file", f"{spool.pending}/{name}", "no regular file")
+        odd = {f"{spool.pending}/{name}" for name in spool.oddities()}
+        for where in odd:
+            self._parts.findings.report("odd-file", where, "no regular file")
+        for where in self._odd.get(spool.name, set()) - odd:
+            self._parts.findings.clear("odd-file", where)
+        self._odd[spool.name] = odd
 
     def _reconcile(self, spool: Spool, store: EvidenceStore) -> None:
         missing = reconcile(spool.name, store, self._parts.delivery)
@@ -76,7 +82,10 @@ class Upkeep:
             return False
 
     def refresh(self) -> None:
-        """Serve new spools, and watch over the sessions they have open."""
+        """Serve new spools, and watch over the sessions they have open. What fails is shown and tried again."""
+        self._guarded("spools", self._refresh)
+
+    def _refresh(self) -> None:
         if self.has_new_spools():
             self._spools_changed_at = os.stat(self._parts.places.spools).st_mtime_ns
         new = self._parts.served.refresh(self._parts.findings)
@@ -145,7 +154,7 @@ class Upkeep:
             return False
         cooling = {each.name for each in queue.destinations() if each.until is not None or each.parked}
         return not any(
-            job.reason in KEPT_WHY or (job.not_before is not None and job.reason.startswith("an answer never came"))
+            job.reason in KEPT_WHY
             for job in queue.jobs(state=JobState.WAITING, limit=1_000)
             if job.kind != POLL and job.destination not in cooling
         )
@@ -154,11 +163,16 @@ class Upkeep:
         """Watch over sessions whose evidence an earlier run left unsent."""
         parts = self._parts
         now, wall = parts.clock.monotonic(), parts.clock.wall()
-        for spool, store in parts.served.stores():
+        served = parts.served.stores()
+        self._evidence_seen &= {spool.name for spool, _ in served}
+        for spool, store in served:
             if spool.name in self._evidence_seen or not spool.own:
                 continue
-            self._evidence_seen.add(spool.name)
             for activity in store.sessions_with_unflushed():
                 last = from_rfc3339(activity.last_event_at)
                 age = 0.0 if last is None else max(0.0, wall - last)
                 parts.sessions.moved(spool.name, activity.session_id, str(activity.last_event_id), at=now - age)
+                parts.ingest.checkpoint_if_due(
+                    spool, store, activity.session_id
+                )  # its answer's commit was our last deed
+            self._evidence_seen.add(spool.name)

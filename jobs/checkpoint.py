@@ -26,6 +26,9 @@ HELD_SECONDS = 60.0
 IN_FLIGHT_SECONDS = 900.0
 """The sleep while a packet is under way; the end of its flush wakes the lane, so this is only a second look."""
 
+BEING_DELIVERED = "its packet is being delivered"
+"""The reason of a checkpoint that waits for a flush."""
+
 FOREIGN_LOOK_SECONDS = 1.0
 """How often a packet that another program is delivering is looked at; a plugin's own worker looks thrice as often."""
 
@@ -68,7 +71,7 @@ def _checkpoint(job: Job, delivery: Delivery, store: EvidenceStore) -> Outcome:
         return _over(store, payload, delivery)
     _ensure_flush(delivery, spool, packet)
     packets = [*(p for p in payload.get("packets", ()) if p != packet.packet_id), packet.packet_id]
-    return Snooze(IN_FLIGHT_SECONDS, "its packet is being delivered", {**payload, "packets": packets})
+    return Snooze(IN_FLIGHT_SECONDS, BEING_DELIVERED, {**payload, "packets": packets})
 
 
 def _refusal(session_id: str, delivery: Delivery) -> str | None:
@@ -133,7 +136,7 @@ def _over(store: EvidenceStore, payload: Mapping[str, Any], delivery: Delivery) 
     packets = [packet for name in payload.get("packets", ()) if (packet := store.packet(name)) is not None]
     given_up = [packet for packet in packets if packet.status == PacketStatus.GAVE_UP]
     if any(_is_under_way(delivery, str(payload["spool"]), packet) for packet in given_up):
-        return Snooze(IN_FLIGHT_SECONDS, "its packet is being delivered")  # a person had it tried again
+        return Snooze(IN_FLIGHT_SECONDS, BEING_DELIVERED)  # a person had it tried again
     if given_up:
         return GiveUp("given up after its attempts: packet " + ", ".join(packet.packet_id for packet in given_up))
     return Done(f"delivered {len(packets)} packets" if packets else "nothing to deliver")

@@ -27,6 +27,9 @@ HELD_SECONDS = 60.0
 EXTRACTION_OPEN = "its extraction is open"
 """The reason of a flush that waits for a verdict."""
 
+ABOUT_TO_LOOK = "an answer never came: about to look for the batch"
+"""The reason of a flush that waits the moment before it looks."""
+
 _FAILED_STATUS = {
     ExtractionState.FAILED: PacketStatus.FAILED,
     ExtractionState.MISSING: PacketStatus.MISSING,
@@ -141,7 +144,7 @@ class _Run:
             return ""
         waited = self.delivery.clock.wall() - post.started_at
         if 0.0 <= waited < LOOK_AFTER_SECONDS:
-            raise Ended(Snooze(LOOK_AFTER_SECONDS - waited, "an answer never came: about to look for the batch"))
+            raise Ended(Snooze(LOOK_AFTER_SECONDS - waited, ABOUT_TO_LOOK))
         found = self.delivery.platform.find(
             request.packet_id,
             request.number,
