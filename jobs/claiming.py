@@ -103,7 +103,7 @@ def void(transaction: Transaction, moment: Moment) -> int:
     """Give back every claim, as crashes; return how many."""
     claimed = transaction.rows("SELECT * FROM jobs WHERE state = 'claimed'")
     for row in claimed:
-        _crash(transaction, row, moment)
+        _crash(transaction, row, moment, daemon_died=True)
     transaction.change("UPDATE destinations SET probe = NULL WHERE probe IS NOT NULL")
     if claimed:
         transaction.counted["claims_voided"] += len(claimed)
@@ -157,9 +157,9 @@ def show(transaction: Transaction, job_id: str) -> Job | None:
     return None if row is None else rows.job(row)
 
 
-def _crash(transaction: Transaction, row: sqlite3.Row, moment: Moment) -> None:
+def _crash(transaction: Transaction, row: sqlite3.Row, moment: Moment, *, daemon_died: bool = False) -> None:
     crashes = row["crashes"] + 1
-    state, reason = policy.after_crash(crashes, moment.policy)
+    state, reason = policy.after_crash(crashes, moment.policy, daemon_died=daemon_died)
     if state is JobState.DEAD:
         bury(transaction, row, reason, moment, crashes)
         return

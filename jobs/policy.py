@@ -37,7 +37,8 @@ COOLDOWN_SPREAD = 0.1
 class Policy:
     """The settings: `retry.*` is the delay between one item's attempts, `max_cooldown` the ceiling of a destination's.
 
-    All in seconds. Five attempts: facts 2.9; three crashes: DESIGN.
+    All in seconds. Five attempts: facts 2.9; three crashes: DESIGN. Ten restarts: a daemon killed at random moments
+    meets one job so often in a row only if that job is the cause.
     """
 
     first_delay: float = 5.0
@@ -45,6 +46,7 @@ class Policy:
     max_attempts: int = 5
     max_cooldown: float = 900.0
     max_crashes: int = MAX_CRASHES
+    max_restarts: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,14 @@ def settle(outcome: Outcome, attempts: int, policy: Policy, jitter: float) -> Ve
     raise TypeError(f"{type(outcome).__name__} is no outcome")
 
 
-def after_crash(crashes: int, policy: Policy) -> tuple[JobState, str]:
-    """Return state and reason of a job whose claim expired for the `crashes`-th time."""
-    return (JobState.DEAD, CRASHED) if crashes >= policy.max_crashes else (JobState.READY, "")
+def after_crash(crashes: int, policy: Policy, *, daemon_died: bool = False) -> tuple[JobState, str]:
+    """Return state and reason of a job whose claim was lost for the `crashes`-th time since its last ended run.
+
+    With `daemon_died` the whole daemon went down with it, which is mostly somebody else's doing (a power cut, a
+    kill -9): then it takes `max_restarts` in a row to call the job the cause.
+    """
+    limit = policy.max_restarts if daemon_died else policy.max_crashes
+    return (JobState.DEAD, CRASHED) if crashes >= limit else (JobState.READY, "")
 
 
 def retry_delay(attempt: int, policy: Policy, jitter: float) -> float:

@@ -105,9 +105,9 @@ def _settle(
     ready = state is JobState.READY
     transaction.claimable += ready and not row["lane"]
     transaction.change(
-        "UPDATE jobs SET state = ?, head = ?, attempts = ?, cools = ?, not_before = ?, reason = ?, errors = ?,"
-        " payload = ?, claim_owner = NULL, claim_expires = NULL, claim_epoch = NULL, ready_since = ?, updated_at = ?"
-        " WHERE seq = ?",
+        "UPDATE jobs SET state = ?, head = ?, attempts = ?, crashes = 0, cools = ?, not_before = ?, reason = ?,"
+        " errors = ?, payload = ?, claim_owner = NULL, claim_expires = NULL, claim_epoch = NULL, ready_since = ?,"
+        " updated_at = ? WHERE seq = ?",
         (
             state,
             ready and not row["lane"],

@@ -121,6 +121,7 @@ class Model:
                 self.release(row.destination)
                 row.epoch = place.epoch
         row.attempts, row.state, row.not_before = verdict.attempts, verdict.state, self.now + verdict.delay
+        row.crashes = 0
         row.cools = row.cools + 1 if verdict.cool else 0
         if verdict.cool is not None:
             self._cool(row, verdict.cool)
@@ -153,17 +154,17 @@ class Model:
         if self.place(row.destination).probe == row.id:
             self.place(row.destination).probe = ""
 
-    def crash(self, row: Row) -> None:
+    def crash(self, row: Row, *, daemon_died: bool = False) -> None:
         """Give a claim back whose worker is gone."""
         row.crashes += 1
-        row.state, _ = policy.after_crash(row.crashes, self.settings)
+        row.state, _ = policy.after_crash(row.crashes, self.settings, daemon_died=daemon_died)
         self.end_probe(row)
 
     def void(self) -> int:
         """Crash every claim."""
         claimed = [row for row in self.rows.values() if row.state is C]
         for row in claimed:
-            self.crash(row)
+            self.crash(row, daemon_died=True)
         for place in self.places.values():
             place.probe = ""
         return len(claimed)

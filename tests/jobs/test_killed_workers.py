@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jobs.job import JobState, NewJob
-from jobs.policy import Policy
+from jobs.policy import CRASHED, Policy
 from jobs.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
@@ -68,7 +68,7 @@ def test_jobs_survive_ten_kills(tmp_path: Path) -> None:
     assert set(ran) == {f"j{n}" for n in range(JOBS)}
     jobs = queue.jobs(limit=2 * JOBS)
     assert Counter(job.state for job in jobs) == {JobState.DONE: JOBS}
-    crashes = sum(job.crashes for job in jobs)
+    crashes = sum(error.why == CRASHED for job in jobs for error in job.errors)
     assert 0 < crashes <= 4 * KILLS
     queue.close()
     with sqlite3.connect(file) as connection:

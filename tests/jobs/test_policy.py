@@ -51,6 +51,12 @@ def test_the_third_crash_is_the_last(crashes: int, state: JobState, reason: str)
     assert policy.after_crash(crashes, SETTINGS) == (state, reason)
 
 
+@pytest.mark.parametrize(("crashes", "state"), [(3, JobState.READY), (9, JobState.READY), (10, JobState.DEAD)])
+def test_a_daemon_that_dies_is_mostly_not_the_jobs_doing(crashes: int, state: JobState) -> None:
+    """A job met by three kill -9 of the daemon lives on; one that takes it down ten times in a row does not."""
+    assert policy.after_crash(crashes, SETTINGS, daemon_died=True)[0] is state
+
+
 @pytest.mark.parametrize(
     ("attempt", "jitter", "seconds"),
     [(1, 0.5, 5), (1, 0.0, 4), (1, 0.999, 5.998), (2, 0.5, 10), (5, 0.5, 80), (9, 0.5, 1280), (10, 0.5, 1800), (10, 0.0, 1440),

@@ -203,16 +203,36 @@ def test_three_crashes_are_a_dead_letter(world: World) -> None:
     """A job that takes its worker down thrice is dead, is told of, and lets its lane go on."""
     world.enqueue("a", "b", lane="s1")
     told = []
+    world.queue.on_buried = told.append
     for _ in range(3):
-        world.claim("a")
-        world.reopen()
-        world.queue.on_buried = told.append
-        world.queue.void_claims()
+        world.queue.abandon(world.claim("a"))
+        world.hands.move(LEASE)
+    world.claim("b")
     job = world.job("a")
     assert (job.state, job.reason, job.crashes, job.attempts) == (JobState.DEAD, "crashed the worker", 3, 0)
     assert [each.why for each in job.errors] == ["crashed the worker"] * 3
     assert told == [job]
-    world.claim("b")
+
+
+def test_ten_restarts_in_a_row_are_a_dead_letter(world: World) -> None:
+    """A daemon killed three times at one job tries it again; a job that takes it down every time is given up."""
+    world.enqueue("a")
+    for _ in range(10):
+        assert world.job("a").state is JobState.READY
+        world.claim("a")
+        world.reopen()
+        world.queue.void_claims()
+    job = world.job("a")
+    assert (job.state, job.reason, job.crashes) == (JobState.DEAD, "crashed the worker", 10)
+
+
+def test_an_ended_run_forgets_the_crashes_before_it(world: World) -> None:
+    """What a job lived through long ago does not count against it."""
+    world.enqueue("a")
+    for _ in range(2):
+        world.queue.abandon(world.claim("a"))
+        world.hands.move(LEASE)
+    assert world.run("a", Snooze(0.0, "not yet")).crashes == 0
 
 
 def test_a_crash_costs_no_attempt_and_an_attempt_no_crash(world: World) -> None:
@@ -220,8 +240,11 @@ def test_a_crash_costs_no_attempt_and_an_attempt_no_crash(world: World) -> None:
     world.enqueue("a")
     world.queue.abandon(world.claim("a"))
     world.hands.move(LEASE)
-    job = world.run("a", Retry("422"))
-    assert (job.attempts, job.crashes) == (1, 1)
+    claim = world.claim("a")
+    assert (claim.job.attempts, claim.job.crashes) == (0, 1)
+    job = world.queue.finish(claim, Retry("422"))
+    assert job is not None
+    assert (job.attempts, job.crashes) == (1, 0)
 
 
 def test_a_job_set_aside_is_dead_and_told(world: World) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from jobs.job import JobState
 from jobs.outcomes import Done, GiveUp, Retry, Snooze
-from tests.jobs.queues import World
+from tests.jobs.queues import LEASE, World
 
 
 def test_done_keeps_its_summary(world: World) -> None:
@@ -130,7 +130,8 @@ def test_retry_gives_a_clean_slate(world: World) -> None:
     for _ in range(3):
         world.queue.wake("a")
         world.queue.abandon(world.claim("a"))
-        world.queue.void_claims()
+        world.hands.move(LEASE)
+    world.nothing()
     assert world.job("a").state is JobState.DEAD
     assert world.queue.retry("a")
     job = world.job("a")
