@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import click
-from memsyncd.hooks.command_line import command_line
 
 from daemon.demo.recording import EXPECTED, QUESTION, SECRET, Step, steps
 from daemon.places import resolve
 from daemon.socket_client import ClientError, SocketClient
+from memsyncd.hooks.command_line import command_line
 
 DEADLINE_SECONDS = 30.0
 """The whole demo (issue item 8)."""
