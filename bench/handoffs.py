@@ -58,6 +58,7 @@ def by_workers(platform: HostedPlatform, sessions: int, *, at_once: int) -> Cost
     """Deliver by a process for each handoff, `at_once` of them beside each other."""
     with tempfile.TemporaryDirectory() as place:
         dropper = Dropper(Path(place), Path(place))
+        _worker(platform, Path(place) / "store.sqlite3", dropper, "first").wait()  # makes the store
         before, begin, peak = os.times(), time.monotonic(), 0.0
         for first in range(0, sessions, at_once):
             numbers = range(first, min(first + at_once, sessions))

@@ -7,16 +7,21 @@ follows the commit. The wire is the moment the platform has the whole request.
 """
 
 import argparse
+import json
+import os
 import random
 import sqlite3
+import tempfile
 import time
 from contextlib import closing
+from pathlib import Path
 
 from bench import table
-from bench.claude_code_events import Dropper
+from bench.claude_code_events import HARNESS, Dropper
 from bench.daemon_at_work import DaemonAtWork
 from bench.hosted_platform import hosted_platform
 from bench.spool_watch import SpoolWatch
+from daemon.ingest import BATCH
 from tests.fakes.mem0_api import KEY
 
 QUIET_WATCH_SECONDS = 6.0
@@ -104,6 +109,8 @@ def backlog(handoffs: int) -> None:
     rate = handoffs / took
     what = f"{handoffs:,} records of {bytes_left / handoffs / 1024:.1f} KB waiting at start"
     table.line(what, f"{rate:,.0f} /s", ">= 3,000 /s", met=rate >= 3000)
+    floor = bare(handoffs // 4)
+    table.line("  a bare loop over such files", f"{floor:,.0f} /s", f"the daemon: x{rate / floor:.2f}")
     table.line("  processor time of it all, start included", f"{cpu / handoffs * 1e6:.0f} us each")
     table.line(
         "  memory: idle, peak when drained, peak when delivered",
@@ -111,6 +118,31 @@ def backlog(handoffs: int) -> None:
     )
     table.below("  growth over idle, when drained", peak_drained - idle, 20.0, "MB")
     table.below("  growth over idle, when all is delivered", peak - idle, 20.0, "MB")
+
+
+def bare(handoffs: int) -> float:
+    """Return what a loop reaches that does nothing else: claim, read, parse, insert a hundred to a commit with full
+    sync, unlink. On the same disk, with handoffs written and synced the same way."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        dropper = Dropper(Path(place), Path(place))
+        stems = [dropper.drop(action, given) for action, given in dropper.day(handoffs, BACKLOG_SESSIONS)]
+        pending = f"{place}/spools/{HARNESS}/pending/"
+        begin = time.perf_counter()
+        with closing(sqlite3.connect(f"{place}/bare.sqlite3", isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("CREATE TABLE events(id TEXT PRIMARY KEY, session_id TEXT, payload TEXT)")
+            for first in range(0, handoffs, BATCH):
+                connection.execute("BEGIN IMMEDIATE")
+                for stem in stems[first : first + BATCH]:
+                    os.rename(f"{pending}{stem}.json", f"{pending}{stem}.running")
+                    text = Path(f"{pending}{stem}.running").read_bytes()
+                    values = (stem, json.loads(text)["hook_input"]["session_id"], text)
+                    connection.execute("INSERT INTO events VALUES (?, ?, ?)", values)
+                connection.execute("COMMIT")
+                for stem in stems[first : first + BATCH]:
+                    os.unlink(f"{pending}{stem}.running")
+        return handoffs / (time.perf_counter() - begin)
 
 
 def _first_spool(daemon: DaemonAtWork) -> Dropper:
