@@ -44,7 +44,7 @@ class Served:
         self._lock = threading.Lock()
         self._spools: dict[str, Spool] = {}
         self._stores: dict[str, EvidenceStore] = {}
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._pending: dict[str, int | None] = {}
 
     def refresh(self, findings: Findings) -> list[Spool]:
         """Serve what is new and open what could not be opened before; return the spools served from now on.
@@ -59,13 +59,13 @@ class Served:
             spool = Spool(place.path, place.harness, own=place.own)
             with self._lock:
                 known = spool.name in self._spools
-            identity = _identity(spool.pending)
-            if not known or identity != self._seen[spool.name]:
+            if not known or not _is_same(self._pending[spool.name], spool.pending):
                 if not self._prepare(spool, findings):
                     continue
                 with self._lock:
                     self._spools[spool.name] = spool
-                    self._seen[spool.name] = _identity(spool.pending)
+                    _let_go(self._pending.get(spool.name))
+                    self._pending[spool.name] = _opened(spool.pending)
                 new.append(spool)
             with self._lock:
                 store = self._stores.get(spool.name)
@@ -101,10 +101,14 @@ class Served:
             for store in self._stores.values():
                 store.close()
             self._stores.clear()
+            for descriptor in self._pending.values():
+                _let_go(descriptor)
+            self._pending = dict.fromkeys(self._pending)
 
     def _drop(self, spool: Spool, findings: Findings) -> None:
         with self._lock:
-            del self._spools[spool.name], self._seen[spool.name]
+            del self._spools[spool.name]
+            _let_go(self._pending.pop(spool.name))
             store = self._stores.pop(spool.name, None)
         if store is not None:
             store.close()
@@ -163,13 +167,27 @@ def _tell(store: EvidenceStore, spool: Spool, findings: Findings) -> None:
             findings.clear(code, str(spool.path))
 
 
-def _identity(directory: Path) -> tuple[int, int]:
-    """Return device and inode of a directory, zeros where it is not there."""
+def _opened(directory: Path) -> int | None:
+    """Return a descriptor of a directory, None where it is not there. While it is open no other directory can get the
+    number by which it is known, as one made anew in its place would."""
+    try:
+        return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _is_same(descriptor: int | None, directory: Path) -> bool:
+    """Whether the directory is still the one that was opened; none is the same as none."""
     try:
         found = directory.stat()
     except OSError:
-        return 0, 0
-    return found.st_dev, found.st_ino
+        return descriptor is None
+    return descriptor is not None and os.path.samestat(os.fstat(descriptor), found)
+
+
+def _let_go(descriptor: int | None) -> None:
+    if descriptor is not None:
+        os.close(descriptor)
 
 
 def places_to_serve(

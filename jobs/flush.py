@@ -5,7 +5,7 @@ is looked for before it is sent again. No run waits: a wait is a snooze.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jobs.claims import JobContext
 from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
@@ -19,6 +19,7 @@ from memsyncd.evidence.store import EvidenceStore
 from memsyncd.packets.messages import messages
 from memsyncd.packets.request import batch_requests
 from memsyncd.platforms.platform import Batch, Extraction, ExtractionState, PlatformError, Rejected
+from memsyncd.scope.remote import app_name, project_id
 from memsyncd.scope.user import is_wildcard
 
 HELD_SECONDS = 60.0
@@ -55,7 +56,7 @@ def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet
         return Done("its packet is no more", wake_lane=True)
     if (over := _over(context.job, store, packet)) is not None:
         return over
-    scope = store.packet_scope(packet_id) or Scope(packet.repo_id, packet.app_id)
+    scope = _named(store.packet_scope(packet_id) or Scope(packet.repo_id, packet.app_id))
     held = delivery.hold(scope) or _too_wide(packet, scope, delivery)
     if held is not None:
         return Snooze(HELD_SECONDS, held)
@@ -80,6 +81,14 @@ def _over(job: Job, store: EvidenceStore, packet: Packet) -> Outcome | None:
     if packet.status == PacketStatus.GAVE_UP:
         return GiveUp(why, wake_lane=True)
     return None if packet.is_open else Done("its packet was closed before", wake_lane=True)
+
+
+def _named(scope: Scope) -> Scope:
+    """Return a scope with an app id: an old plugin's file may lack it, and no platform takes a batch without one."""
+    if scope.app_id:
+        return scope
+    app_id = app_name(scope.repo_id)
+    return replace(scope, app_id=app_id, project_id=project_id(app_id, scope.repo_id))
 
 
 def _is_asked_by_person(job: Job) -> bool:

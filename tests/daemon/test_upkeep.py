@@ -1,0 +1,157 @@
+"""What is looked after on timers."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.composed import Composed, composed
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Composed]:
+    with composed(tmp_path) as made:
+        made.spool()
+        made.upkeep.maintain()
+        yield made
+
+
+def reopened(tmp_path: Path, home: Composed) -> Composed:
+    home.parts.close()
+    made = Composed(tmp_path)
+    made.upkeep.maintain()
+    return made
+
+
+def test_a_periodic_checkpoint_lost_in_a_crash_is_queued_at_start(home: Composed, tmp_path: Path) -> None:
+    """The daemon died between the commit of the fifth answer and the job that it called for."""
+    home.record("s", *"abcde")
+    assert home.jobs("checkpoint") == []
+    later = reopened(tmp_path, home)
+    try:
+        (job,) = later.jobs("checkpoint")
+        assert job.payload["reason"] == "periodic"
+    finally:
+        later.parts.close()
+
+
+def test_sessions_of_an_earlier_run_are_watched(home: Composed, tmp_path: Path) -> None:
+    """Unsent evidence of a session that nobody ended is delivered after its silence."""
+    home.record("s", "a")
+    later = reopened(tmp_path, home)
+    try:
+        assert later.parts.sessions.count() == 1
+        assert [ended.session_id for ended in later.parts.sessions.over(later.parts.clock.monotonic() + 301)] == ["s"]
+    finally:
+        later.parts.close()
+
+
+def test_an_odd_file_is_told_of_until_it_is_gone(home: Composed) -> None:
+    """A directory named like a handoff is named with its place, and forgotten with it."""
+    odd = home.spool() / "pending" / "x.json"
+    odd.mkdir()
+    home.upkeep.maintain()
+    assert home.codes() == {"odd-file": str(odd)}
+    odd.rmdir()
+    home.upkeep.maintain()
+    assert home.codes() == {}
+
+
+def test_abandoned_writes_are_swept_and_counted(home: Composed) -> None:
+    """A temporary file without a writer goes after a day."""
+    path = home.spool() / "pending" / "x.tmp"
+    path.touch()
+    os.utime(path, (1.0, 1.0))
+    home.upkeep.maintain()
+    assert not path.exists()
+    assert home.parts.counters.snapshot()["temporary_files_swept"] == 1
+
+
+def test_a_store_that_cannot_be_read_costs_no_other_its_upkeep(home: Composed) -> None:
+    """The failure is named with its spool and goes away with its cause."""
+    home.spool("codex")
+    home.upkeep.maintain()
+    home.parts.served.store("claude-code").close()
+    home.record("s", "a", spool="codex")
+    home.parts.served.store("codex").prepare("s", "manual", list)
+    home.upkeep.maintain()
+    assert home.codes() == {"upkeep-failed": "claude-code"}
+    assert [job.payload["spool"] for job in home.jobs("flush")] == ["codex"]
+
+
+def test_new_spools_that_cannot_be_read_stop_nobody(home: Composed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A locked store at the moment its spool appears is told, and looked at again, by the thread that goes on."""
+    monkeypatch.setattr("memsyncd.evidence.opening.BUSY_SECONDS", 0.01)
+    path = home.spool("codex")
+    with closing(sqlite3.connect(path / "evidence.sqlite3", isolation_level=None)) as other:
+        other.execute("CREATE TABLE t(a)")
+        other.execute("BEGIN EXCLUSIVE")
+        home.upkeep.refresh()
+        assert home.codes()
+        other.execute("ROLLBACK")
+    home.upkeep.maintain()
+    assert home.codes() == {}
+    assert home.parts.served.store("codex").counts()["events"] == 0
+
+
+def test_a_spool_made_again_is_watched_anew(home: Composed) -> None:
+    """The owner of the watcher is told that the directories are others."""
+    home.upkeep.spools_changed = False
+    home.upkeep.maintain()
+    assert not home.upkeep.spools_changed
+    shutil.rmtree(home.places.spools / "claude-code")
+    home.spool()
+    assert home.upkeep.has_new_spools()
+    home.upkeep.refresh()
+    assert home.upkeep.spools_changed
+    assert str(home.spool() / "pending") in home.upkeep.directories()
+
+
+def test_claims_of_an_earlier_run_are_void_at_start_but_not_later(home: Composed) -> None:
+    """In our own spool only this daemon claims."""
+    claim = home.spool() / "pending" / "x.running"
+    claim.touch()
+    home.upkeep.take_back_claims()
+    assert claim.exists()
+    home.upkeep.take_back_claims(at_start=True)
+    assert not claim.exists()
+    assert claim.with_suffix(".json").exists()
+
+
+def test_what_is_held_is_not_taken_back(home: Composed) -> None:
+    """However old its heartbeat looks."""
+    claim = home.spool() / "pending" / "x.running"
+    claim.touch()
+    os.utime(claim, (1.0, 1.0))
+    home.parts.ingest.held["job"] = (home.parts.served.spool("claude-code"), "x")
+    home.upkeep.take_back_claims()
+    assert claim.exists()
+
+
+@pytest.mark.parametrize("auto", [True, False])
+def test_the_end_of_a_session_is_delivered_unless_told_otherwise(tmp_path: Path, auto: bool) -> None:
+    """`MEM0_CODE_AUTO_FLUSH=false` leaves ends alone."""
+    environ = {} if auto else {"MEM0_CODE_AUTO_FLUSH": "false"}
+    with composed(tmp_path, **environ) as home:
+        home.spool()
+        home.upkeep.maintain()
+        home.record("s", "a")
+        home.parts.sessions.moved("claude-code", "s", "e1", at=home.parts.clock.monotonic() - 301)
+        home.upkeep.tick()
+        assert [job.payload["reason"] for job in home.jobs("checkpoint")] == (["idle"] if auto else [])
+
+
+def test_run_once_is_over_when_only_timers_and_delays_are_left(home: Composed) -> None:
+    """An idle handoff whose time has not come is put off, not waited for."""
+    from jobs.delivery import checkpoint_job
+
+    assert home.upkeep.is_all_done()
+    home.parts.queue.enqueue(checkpoint_job("claude-code", "s", key="later", reason="idle", delay=100.0, why="not yet"))
+    assert home.upkeep.is_all_done()
+    home.parts.queue.enqueue(checkpoint_job("claude-code", "s", key="now", reason="manual"))
+    assert not home.upkeep.is_all_done()
+    assert home.parts.queue.counts().ready == 1
