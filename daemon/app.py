@@ -233,7 +233,7 @@ class Daemon:
         ]
         if self.watcher is not None:
             self.watcher.stop()
-        self.parts.ingest.give_back()
+        self.parts.ingest.requests.give_back()
         self.is_over = all(ended)
         if self.is_over:
             self.parts.close()

@@ -4,13 +4,12 @@ Records are unlinked after the commit that holds them. Flushes stay as `.running
 parse waits out its grace and is set aside whole; it costs its neighbours nothing.
 """
 
-import contextlib
 import errno
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from daemon.findings import Findings
+from daemon.flush_requests import FlushRequests, Taken, give_back, safe_name
 from daemon.grace import Grace
 from daemon.intake import MAX_BYTES, TornError, handoff_from
 from daemon.repeats import Repeats, digest
@@ -20,14 +19,13 @@ from daemon.spool import EXPIRY_SECONDS, WAITING, Spool, Waiting
 from daemon.unlinking import Unlinking
 from jobs.delivery import checkpoint_job
 from jobs.errors import QueueError
-from jobs.job import ACTIVE, JobState, NewJob
 from jobs.queue import JobQueue
 from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
-from memsyncd.hooks.adapters import records_for, session_of
+from memsyncd.hooks.adapters import records_for
 from memsyncd.hooks.handoff import Handoff, HarnessProcess, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION, Record
 from memsyncd.packets import checkpoint as selection
@@ -41,18 +39,6 @@ BATCH_BYTES = 4 * 1024 * 1024
 
 _UNREADABLE = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
 """The file itself, not the disk or the process, is at fault: another's, or no regular file any more."""
-
-_MAX_STEM = 100
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """A claimed and parsed handoff with the records in it."""
-
-    stem: str
-    handoff: Handoff
-    records: Sequence[Record]
-    age_seconds: float
 
 
 @dataclass
@@ -69,15 +55,15 @@ class Ingest:
     resolve: Callable[[str], Scope]
     is_excluded: Callable[[str], bool]
     on_event: Callable[..., None]
-    held: dict[str, tuple[Spool, str]] = field(default_factory=dict)
-    """The claimed flush handoffs by the id of the job each waits for."""
     grace: Grace = field(init=False)
+    requests: FlushRequests = field(init=False)
     _repeats: Repeats = field(default_factory=Repeats)
     _answered: set[tuple[str, str]] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
+        self.requests = FlushRequests(self.queue, self.counters, self.on_event)
 
     def scan(self, *, stopping: Callable[[], bool] = lambda: False) -> int:
         """Take in everything that waits in every spool; return how many handoffs were."""
@@ -91,7 +77,9 @@ class Ingest:
         where = str(spool.path)
         try:
             waiting = self._to_take(spool)
-            store = self.served.store(spool.name)
+            store = self._store(spool)
+            if store is None:
+                return 0  # what waits goes on waiting
             while waiting and not stopping():
                 batch = _next_batch(waiting)
                 del waiting[: len(batch)]
@@ -99,14 +87,19 @@ class Ingest:
             self._unlinking.settle()
             self._checkpoint_answered(spool, store)
             self.findings.clear("spool-read-only", where)
-        except KeyError:
-            return 0  # its evidence store cannot be opened at present: what waits goes on waiting
         except (OSError, EvidenceError, QueueError) as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
             why = (isinstance(error, OSError) and error.strerror) or str(error)
             if self.findings.report("spool-read-only", where, why):
                 self.on_event("spool-failed", spool=spool.name, error=why)
         return taken
+
+    def _store(self, spool: Spool) -> EvidenceStore | None:
+        """Return a spool's evidence store, None while it cannot be opened."""
+        try:
+            return self.served.store(spool.name)
+        except KeyError:
+            return None
 
     def _to_take(self, spool: Spool) -> list[Waiting]:
         """Return what waits; a pause keeps it young instead. Suspects that are gone are forgotten."""
@@ -119,22 +112,23 @@ class Ingest:
         return waiting
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
-        claimed: list[_Taken] = []
+        claimed: list[Taken] = []
         try:
             for waiting in batch:
                 taken = self._claim(spool, waiting)
                 if taken is not None:
                     claimed.append(taken)
             self._record(spool, store, claimed)
-            self._queue_flushes(spool, store, [taken for taken in claimed if taken.handoff.is_flush])
+            self.requests.ask(spool, store, [taken for taken in claimed if taken.handoff.is_flush])
         except (OSError, EvidenceError, QueueError):
+            self.requests.drop(spool, {taken.stem for taken in claimed})
             for taken in claimed:
-                _give_back(spool, taken.stem)
+                give_back(spool, taken.stem)
             raise
         self._finish_records(spool, [taken.stem for taken in claimed if not taken.handoff.is_flush])
         return len(claimed)
 
-    def _claim(self, spool: Spool, waiting: Waiting) -> _Taken | None:
+    def _claim(self, spool: Spool, waiting: Waiting) -> Taken | None:
         age = self.clock.wall() - waiting.changed_at
         if self._is_beyond_limits(spool, waiting, age):
             return None
@@ -148,7 +142,7 @@ class Ingest:
             spool.bury(waiting.stem, "not-recorded", "events of a plugin's spool are written by the plugin alone")
             self._lost("handoffs_dead", spool, waiting.stem)
             return None
-        return _Taken(waiting.stem, handoff, records_for(handoff, spool.harness, redact=redact), age)
+        return Taken(waiting.stem, handoff, records_for(handoff, spool.harness, redact=redact), age)
 
     def _is_beyond_limits(self, spool: Spool, waiting: Waiting, age: float) -> bool:
         """Give up a file that is too large or has waited too long; tell whether it was."""
@@ -165,14 +159,14 @@ class Ingest:
     def _read(self, spool: Spool, waiting: Waiting) -> Handoff | None:
         """Return a claimed file's handoff; None where it is none, or not yet, or cannot be read at present."""
         try:
-            return handoff_from(spool.read(waiting.stem), stem=_safe(waiting.stem))
+            return handoff_from(spool.read(waiting.stem), stem=safe_name(waiting.stem))
         except (TornError, NotAHandoffError) as error:
             self._suspect(spool, waiting, str(error))
         except FileNotFoundError:
             pass  # its writer withdrew it
         except OSError as error:
             if error.errno not in _UNREADABLE:
-                _give_back(spool, waiting.stem)
+                give_back(spool, waiting.stem)
                 raise
             self._suspect(spool, waiting, error.strerror or str(error))
         return None
@@ -190,7 +184,7 @@ class Ingest:
         self.counters.add(counter)
         self.on_event(counter.replace("_", "-"), spool=spool.name, handoff=stem)
 
-    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Taken]) -> None:
+    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[Taken]) -> None:
         events: list[NewEvent] = []
         scopes: dict[str, Scope] = {}  # a batch is read in an instant: each directory is looked at once
         processes: dict[str, HarnessProcess | None] = {}
@@ -247,7 +241,7 @@ class Ingest:
             return
         due = selection.select(store.iterate_unflushed(session_id), forced=False)
         if due:
-            key = f"{_safe(session_id)}:{due[-1].id}"
+            key = f"{safe_name(session_id)}:{due[-1].id}"
             self.queue.enqueue(checkpoint_job(spool.name, session_id, key=key, reason="periodic"))
 
     def _event(self, handoff: Handoff, index: int, record: Record, spool: Spool, scope: Scope) -> NewEvent | None:
@@ -280,81 +274,6 @@ class Ingest:
         self._unlinking.finish(spool, stems)
         self.counters.add("handoffs_recorded", len(stems))
 
-    def _queue_flushes(self, spool: Spool, store: EvidenceStore, flushes: Sequence[_Taken]) -> None:
-        requests = [(taken, _flush_request(spool, taken, store)) for taken in flushes]
-        newest = _newest_idle([(taken, job) for taken, job in requests if not self._is_over(job.id)])
-        for job in newest.values():
-            self._replace_idle(job)
-        jobs = [job for _, job in requests if newest.get(job.lane, job) is job or not _is_idle(job)]
-        jobs += [job for _, job in requests if job not in jobs and self._is_over(job.id)]
-        self.queue.enqueue(*jobs)
-        self.counters.add("handoffs_queued", len(jobs))
-        for taken, job in requests:
-            self.held[job.id] = (spool, taken.stem)
-            spool.touch(taken.stem)
-            if job not in jobs:
-                self.over(job.id, JobState.CANCELLED, "replaced")
-        for job in jobs:
-            known = self.queue.get(job.id)
-            if known is not None and known.state not in ACTIVE:
-                self.over(job.id, known.state, known.reason)
-            else:
-                self.on_event("flush-asked", spool=spool.name, job=job.id, reason=str(job.payload["reason"]))
-
-    def _is_over(self, job_id: str) -> bool:
-        known = self.queue.get(job_id)
-        return known is not None and known.state not in ACTIVE
-
-    def _replace_idle(self, newer: NewJob) -> None:
-        """Withdraw an earlier idle handoff of the session: the newer one takes its place (facts 1.20)."""
-        for job in self.queue.jobs(state=JobState.WAITING, lane=newer.lane):
-            is_asleep = job.payload.get("reason") == "idle" and not job.payload.get("packets")
-            if is_asleep and job.id != newer.id and self.queue.cancel(job.id, "a newer idle handoff took its place"):
-                self.over(job.id, JobState.CANCELLED, "replaced")
-
-    def over(self, job_id: str, state: JobState, why: str) -> None:
-        """Let go of the handoff a finished job was held for: unlinked when done or withdrawn, buried when dead."""
-        spool, stem = self.held.pop(job_id, (None, ""))
-        if spool is None:
-            return
-        if state is JobState.DEAD:
-            spool.bury(stem, why or "given up")
-            self.counters.add("handoffs_dead")
-        elif not spool.finish(stem):
-            spool.discard(stem)  # it was revived by a person's retry of its job
-
-    def beat(self) -> None:
-        """Beat the hearts of the held claims; a withdrawn idle handoff ends its job (facts 1.19)."""
-        for job_id, (spool, stem) in list(self.held.items()):
-            with contextlib.suppress(OSError, QueueError):  # the scan tells of it, and the next beat may succeed
-                if not spool.touch(stem) and self.queue.cancel(job_id, "its handoff was withdrawn"):
-                    self.held.pop(job_id, None)
-
-    def give_back(self) -> None:
-        """Return every held claim to those that wait, for a clean stop."""
-        for spool, stem in self.held.values():
-            _give_back(spool, stem)
-        self.held.clear()
-
-
-def _give_back(spool: Spool, stem: str) -> None:
-    """Return a claim; where the file system refuses, it goes back by itself once it is stale."""
-    with contextlib.suppress(OSError):
-        spool.give_back(stem)
-
-
-def _is_idle(job: NewJob) -> bool:
-    return str(job.payload["reason"]) == "idle"
-
-
-def _newest_idle(requests: Sequence[tuple[_Taken, NewJob]]) -> dict[str, NewJob]:
-    """Return the youngest idle request of each lane: the names of plugins' handoffs do not tell their order."""
-    newest: dict[str, NewJob] = {}
-    for _, job in sorted(requests, key=lambda request: -request[0].age_seconds):
-        if _is_idle(job):
-            newest[job.lane] = job
-    return newest
-
 
 def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
     size = 0
@@ -363,28 +282,3 @@ def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
         if size > BATCH_BYTES:
             return waiting[:count]
     return waiting[:BATCH]
-
-
-def _flush_request(spool: Spool, taken: _Taken, store: EvidenceStore) -> NewJob:
-    handoff = taken.handoff
-    session = session_of(handoff)
-    last = store.last_event(session) if spool.own else None  # a plugin's own rule stops at a resumption (facts 2.28)
-    left = max(0.0, handoff.delay_seconds - max(0.0, taken.age_seconds))
-    return checkpoint_job(
-        spool.name,
-        session,
-        key=_safe(taken.stem),
-        reason=handoff.reason or "manual",
-        delay=left,
-        why="its delay is not over" if left else "",
-        handoff=taken.stem,
-        until=last.id if last is not None else 0,
-        wait_for_inflight=handoff.wait_for_inflight,
-    )
-
-
-def _safe(stem: str) -> str:
-    """Return a name for a job id: the stem itself, or a hash where it is long or not plain text."""
-    if len(stem) <= _MAX_STEM and stem.isascii() and stem.isprintable():
-        return stem
-    return hashlib.sha256(stem.encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -81,7 +81,7 @@ class IngestThread:
             elif self.has_new_spools():
                 self.refresh()
             if now - beaten >= BEAT_SECONDS:
-                self.ingest.beat()
+                self.ingest.requests.beat()
                 beaten = now
             self.ingest.scan(stopping=self._stopping.is_set)
             self.last_scan_at = clock.monotonic()

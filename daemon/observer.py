@@ -50,7 +50,7 @@ class Observer:
                     job.lane
                 )  # one that crashed told nobody, and newer evidence waits behind it
         if job.kind == CHECKPOINT and job.state in (JobState.DONE, JobState.DEAD):
-            self._parts.ingest.over(job.id, job.state, job.reason)
+            self._parts.ingest.requests.over(job.id, job.state, job.reason)
 
 
 def _told(outcome: Outcome) -> tuple[str, str]:

@@ -101,7 +101,7 @@ class Upkeep:
     def take_back_claims(self, *, at_start: bool = False) -> None:
         """Return to those that wait the claims nobody works on (CONTRACT "Claims after a crash")."""
         parts = self._parts
-        held = {(spool.name, stem) for spool, stem in parts.ingest.held.values()}
+        held = {(spool.name, stem) for spool, stem in parts.ingest.requests.held.values()}
         if at_start:
             parts.served.refresh(parts.findings)
         for spool in parts.served.spools():

@@ -48,7 +48,7 @@ def test_a_flush_stays_claimed_until_its_job_is_over(at: Ingesting) -> None:
     assert at.pending() == [f"{stem}.running"]
     (job,) = at.jobs(JobState.READY)
     assert (job.payload["reason"], job.payload["session"], job.payload["handoff"]) == ("session-end", "s", stem)
-    at.ingest.over(job.id, JobState.DONE, "")
+    at.ingest.requests.over(job.id, JobState.DONE, "")
     assert at.pending() == []
 
 
@@ -56,7 +56,7 @@ def test_a_flush_whose_job_died_is_kept_with_its_reason(at: Ingesting) -> None:
     """What was given up lies in `dead/` whole, and a person's retry that succeeds clears it."""
     stem = at.end()
     at.scan()
-    at.ingest.over(at.jobs()[0].id, JobState.DEAD, "refused (400)")
+    at.ingest.requests.over(at.jobs()[0].id, JobState.DEAD, "refused (400)")
     assert at.set_aside("dead") == {f"{stem}.json": "refused (400)"}
 
 
@@ -64,7 +64,7 @@ def test_a_clean_stop_gives_back_what_is_held(at: Ingesting) -> None:
     """Nothing of ours is left claimed for a plugin or a later daemon to wait for."""
     stem = at.end()
     at.scan()
-    at.ingest.give_back()
+    at.ingest.requests.give_back()
     assert at.pending() == [f"{stem}.json"]
 
 
@@ -191,7 +191,7 @@ def test_a_delay_is_not_slept_again_after_a_crash(at: Ingesting) -> None:
     at.scan()
     due = at.jobs()[0].not_before
     at.hands.move(250.0)
-    at.ingest.beat()
+    at.ingest.requests.beat()
     at.restart()
     at.scan()
     assert at.jobs()[0].not_before == due
@@ -208,7 +208,7 @@ def test_a_newer_idle_handoff_takes_the_place_of_an_older_one(at: Ingesting, tog
     (waiting,) = at.jobs(JobState.WAITING)
     assert waiting.payload["handoff"] == newer
     assert at.pending() == [f"{newer}.running"]
-    assert older not in {stem for _, stem in at.ingest.held.values()}
+    assert older not in {stem for _, stem in at.ingest.requests.held.values()}
 
 
 def test_idle_handoffs_of_other_sessions_are_left_alone(at: Ingesting) -> None:
@@ -224,9 +224,9 @@ def test_a_withdrawn_idle_handoff_ends_its_job(at: Ingesting) -> None:
     stem = idle(at, 300.0)
     at.scan()
     (at.spool_path / "pending" / f"{stem}.running").unlink()
-    at.ingest.beat()
+    at.ingest.requests.beat()
     assert at.jobs()[0].state is JobState.CANCELLED
-    assert at.ingest.held == {}
+    assert at.ingest.requests.held == {}
 
 
 def test_a_heartbeat_keeps_held_claims_young(at: Ingesting) -> None:
@@ -237,7 +237,7 @@ def test_a_heartbeat_keeps_held_claims_young(at: Ingesting) -> None:
     at.scan()
     path = at.spool_path / "pending" / f"{stem}.running"
     os.utime(path, (1.0, 1.0))
-    at.ingest.beat()
+    at.ingest.requests.beat()
     assert path.stat().st_mtime > 1e9
 
 

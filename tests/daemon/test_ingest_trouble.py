@@ -130,7 +130,7 @@ def test_names_that_are_no_text_are_taken(at: Ingesting) -> None:
     job.id.encode("ascii")
     at.hands.move(GRACE_SECONDS + 1)
     at.scan()
-    at.ingest.over(job.id, JobState.DEAD, "refused")
+    at.ingest.requests.over(job.id, JobState.DEAD, "refused")
     assert at.pending() == []
     assert len(list((at.spool_path / "corrupt").glob("*.json"))) == 2  # the file and its reason
 
@@ -264,14 +264,17 @@ def test_a_full_disk_gives_everything_back(at: Ingesting) -> None:
 
 
 class Failing:
-    """A queue that cannot be used while `broken`."""
+    """A queue that cannot be used while `broken`: none of it, or `only` one method from its `first` call on."""
 
-    def __init__(self, queue: Any) -> None:
+    def __init__(self, queue: Any, only: str = "", first: int = 1) -> None:
         self._queue = queue
+        self._only = only
+        self._left = first
         self.broken = True
 
     def __getattr__(self, name: str) -> Any:
-        if self.broken:
+        self._left -= name == self._only
+        if self.broken and (not self._only or (name == self._only and self._left <= 0)):
 
             def fail(*_: object, **__: object) -> None:
                 raise QueueUnavailable("the queue cannot be used: disk I/O error")
@@ -283,7 +286,7 @@ class Failing:
 def test_without_a_queue_flushes_wait_and_nothing_is_stored_twice(at: Ingesting) -> None:
     """What is committed already is known when it comes again; the flush and a due checkpoint are queued later."""
     queue = Failing(at.queue)
-    at.ingest.queue = queue
+    at.ingest.queue = at.ingest.requests.queue = queue
     for number in range(5):
         at.prompt(f"q{number}")
         at.answer(f"a{number}")
@@ -291,12 +294,27 @@ def test_without_a_queue_flushes_wait_and_nothing_is_stored_twice(at: Ingesting)
     at.scan()
     assert found(at) == ["spool-read-only"]
     assert f"{stem}.json" in at.pending()
-    at.ingest.beat()
+    at.ingest.requests.beat()
     queue.broken = False
     at.scan()
     assert len(at.texts()) == 10
     assert sorted(job.payload["reason"] for job in at.jobs()) == ["periodic", "session-end"]
     assert at.pending() == [f"{stem}.running"]
+
+
+def test_a_queue_that_fails_half_way_costs_no_request(at: Ingesting) -> None:
+    """The handoff went back though its job was stored: a heartbeat must not take it for withdrawn (facts 1.19)."""
+    queue = Failing(at.queue, "get", first=2)
+    stem = at.end()
+    at.ingest.requests.queue = queue
+    at.scan()
+    assert at.jobs()[0].state is JobState.READY
+    assert at.pending() == [f"{stem}.json"]
+    queue.broken = False
+    at.ingest.requests.beat()
+    at.scan()
+    assert at.pending() == [f"{stem}.running"]
+    assert at.jobs()[0].state is JobState.READY
 
 
 @pytest.mark.parametrize("broken", ["spool", "queue"])
@@ -309,9 +327,9 @@ def test_a_heartbeat_that_fails_stops_nobody(at: Ingesting, broken: str) -> None
         at.spool_path.write_text("in the way")
     else:
         (at.spool_path / "pending" / next(iter(at.pending()))).unlink()
-        at.ingest.queue = Failing(at.queue)
-    at.ingest.beat()
-    at.ingest.give_back()
+        at.ingest.requests.queue = Failing(at.queue)
+    at.ingest.requests.beat()
+    at.ingest.requests.give_back()
 
 
 def test_a_spool_that_became_a_file_is_told_and_hurts_no_other(at: Ingesting) -> None:

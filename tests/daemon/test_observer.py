@@ -85,7 +85,7 @@ def test_the_end_of_a_checkpoint_lets_its_handoff_go(home: Composed) -> None:
     for stem, outcome in (("good", Done("delivered")), ("bad", GiveUp("refused (400)"))):
         (spool.pending / f"{stem}.running").write_text("{}")
         new = checkpoint_job("claude-code", stem, key=stem, reason="manual", handoff=stem)
-        home.parts.ingest.held[new.id] = (spool, stem)
+        home.parts.ingest.requests.held[new.id] = (spool, stem)
         run(home, observer, new, outcome)
     assert list(spool.pending.iterdir()) == []
     assert spool.dead_letters() == {"bad": "refused (400)"}

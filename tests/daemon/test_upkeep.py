@@ -127,7 +127,7 @@ def test_what_is_held_is_not_taken_back(home: Composed) -> None:
     claim = home.spool() / "pending" / "x.running"
     claim.touch()
     os.utime(claim, (1.0, 1.0))
-    home.parts.ingest.held["job"] = (home.parts.served.spool("claude-code"), "x")
+    home.parts.ingest.requests.held["job"] = (home.parts.served.spool("claude-code"), "x")
     home.upkeep.take_back_claims()
     assert claim.exists()
 
