@@ -140,7 +140,7 @@ def test_two_odd_names_are_two_handoffs(at: Ingesting) -> None:
     for raw in (b"a\xff", b"a\xfe"):
         content = {"action": "user-prompt", "hook_input": {"prompt": repr(raw), "session_id": "s"}}
         at.put(os.fsdecode(raw), json.dumps(content).encode())
-    at.scan()
+        at.scan()
     assert len(at.texts()) == 2
 
 

@@ -98,6 +98,15 @@ def test_new_spools_that_cannot_be_read_stop_nobody(home: Composed, monkeypatch:
     assert home.parts.served.store("codex").counts()["events"] == 0
 
 
+def test_sessions_that_cannot_be_read_stop_nobody(home: Composed) -> None:
+    """A store that fails just after it was opened is told, and looked at again, by the thread that goes on."""
+    home.spool("codex")
+    home.parts.served.refresh(home.parts.findings)
+    home.parts.served.store("codex").close()
+    home.upkeep.refresh()
+    assert home.codes() == {"upkeep-failed": "spools"}
+
+
 def test_a_spool_made_again_is_watched_anew(home: Composed) -> None:
     """The owner of the watcher is told that the directories are others."""
     home.upkeep.spools_changed = False

@@ -6,14 +6,14 @@ from contextlib import closing
 
 import pytest
 
-from jobs.delivery import MAX_ATTEMPTS
+from jobs.delivery import LOOK_AFTER_SECONDS, MAX_ATTEMPTS
 from jobs.flush import EXTRACTION_OPEN, HELD_SECONDS
 from jobs.job import JobState
 from jobs.outcomes import Cool
 from memsyncd.evidence.event import PacketStatus
 from memsyncd.platforms.platform import Cancelled, ExtractionState, NoAnswer, Rejected
 from tests.fakes.scripted_platform import Add
-from tests.jobs.delivering import Delivering, fresh
+from tests.jobs.delivering import Crash, Delivering, fresh
 
 LONG = "x" * 50_000
 """One fits into a batch, two do not (facts 4.2)."""
@@ -129,6 +129,26 @@ def test_after_an_unclear_end_it_waits_looks_and_only_then_sends(delivering: Del
     assert delivering.platform.count("add") == (1 if add in (Add.COMMIT_UNHEARD, Add.COMMIT_502) else 2)
     assert delivering.platform.delivered() == ["question 1", "answer 1"]
     assert delivering.packet().attempts == 0
+
+
+def test_after_a_crash_the_look_waits_its_five_seconds(delivering: Delivering) -> None:
+    """A request that was in the air when the process died gets the time to be carried out before it is looked for."""
+
+    def die() -> None:
+        delivering.platform.on_commit = lambda: None
+        raise Crash
+
+    delivering.platform.on_commit = die
+    delivering.exchange()
+    delivering.ask()
+    with pytest.raises(Crash):
+        delivering.run(1.0)
+    delivering.restart()
+    delivering.run(LOOK_AFTER_SECONDS - 0.5)
+    assert delivering.platform.count("find") == 0
+    delivering.run(3.0)
+    assert (delivering.platform.count("add"), delivering.platform.count("find")) == (1, 1)
+    assert delivering.packet().status == PacketStatus.SUCCEEDED
 
 
 @pytest.mark.parametrize("add", [Add.BUSY_429, Add.OFFLINE, Add.KEY])
