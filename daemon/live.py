@@ -119,8 +119,9 @@ class LiveView:
         """Make a dead or waiting job ready; the handoff that was kept for it waits again."""
         job = self.parts.queue.get(job_id)
         is_done = retry_by_person(self.parts.queue, job_id)
-        if is_done and job is not None and job.payload.get("handoff"):
-            self.parts.served.spool(str(job.payload["spool"])).revive(str(job.payload["handoff"]))
+        if is_done and (kept := self._kept(job)) is not None:
+            with contextlib.suppress(OSError):  # it stays a dead letter by itself then, and is listed as one
+                kept[0].revive(kept[1])
             self.ingest_thread.hint()
         return self._answer(job_id, is_done)
 
@@ -128,9 +129,19 @@ class LiveView:
         """Drop a dead letter, and the handoff kept for it."""
         job = self.parts.queue.get(job_id)
         is_done = self.parts.queue.discard(job_id)
-        if is_done and job is not None and job.payload.get("handoff"):
-            self.parts.served.spool(str(job.payload["spool"])).discard(str(job.payload["handoff"]))
+        if is_done and (kept := self._kept(job)) is not None:
+            with contextlib.suppress(OSError):
+                kept[0].discard(kept[1])
         return self._answer(job_id, is_done)
+
+    def _kept(self, job: Job | None) -> tuple[Spool, str] | None:
+        """Return the spool and name of the handoff kept for a job; None where there is none or its spool is gone."""
+        if job is None or not job.payload.get("handoff"):
+            return None
+        try:
+            return self.parts.served.spool(str(job.payload["spool"])), str(job.payload["handoff"])
+        except KeyError:
+            return None
 
     async def events(self, since: int, wait_seconds: float) -> dict[str, Any]:
         """Return the events after `since`, waiting for a first one."""
@@ -181,8 +192,11 @@ class LiveView:
         ]
 
     def _is_in(self, scope: Any, cwd: str) -> bool:
-        root = os.path.realpath(cwd)
-        return scope is not None and bool(scope.root) and os.path.commonpath((root, scope.root)) in (root, scope.root)
+        try:
+            root = os.path.realpath(cwd)
+            return scope is not None and os.path.commonpath((root, scope.root)) in (root, scope.root)
+        except ValueError:  # a NUL, or a root that is no path of this system: nothing is in it
+            return False
 
     def _outcome(self, asked: Sequence[str]) -> dict[str, Any]:
         """Return the answer of a flush as it stands; `waiting` while nothing is decided."""

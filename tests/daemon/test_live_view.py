@@ -12,7 +12,8 @@ from jobs.delivery import FLUSH, checkpoint_job, lane
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import NewJob
 from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
-from tests.daemon.composed import Composed, composed
+from memsyncd.evidence.event import Scope
+from tests.daemon.composed import SCOPE, Composed, composed
 
 DESTINATION = "somewhere"
 
@@ -132,6 +133,23 @@ def test_status_counts_what_lies_in_each_spool(home: Composed) -> None:
     spool.quarantine("e", "torn")
     (shown,) = home.view.status()["spools"]
     assert [shown[key] for key in ("pending", "running", "dead", "corrupt")] == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("root", ["", "relative", "C:\\work"])
+def test_a_root_that_is_no_path_here_is_in_no_directory(home: Composed, root: str) -> None:
+    """A plugin's store may hold anything; the flush of a directory answers all the same."""
+    scope = Scope("r", "a", root=root)
+    assert not home.view._is_in(scope, "/w/tool")
+    assert not home.view._is_in(SCOPE, "/w/\0")
+    assert home.view._is_in(SCOPE, "/w/tool/src")
+
+
+def test_a_dead_letter_of_a_spool_that_is_gone_is_retried_and_discarded(home: Composed) -> None:
+    """The job is there all the same; only its file cannot be brought back."""
+    for key in ("a", "b"):
+        finish(home, checkpoint_job("gone", "s", key=key, reason="manual", handoff="h"), GiveUp("refused"))
+    assert home.view.retry("checkpoint:gone:a") == "done"
+    assert home.view.discard("checkpoint:gone:b") == "done"
 
 
 def test_a_retry_brings_the_handoff_back(home: Composed) -> None:

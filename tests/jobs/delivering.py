@@ -50,10 +50,11 @@ class Delivering:
         *,
         own: bool = True,
         wrap: Callable[[EvidenceStore], Any] = lambda store: store,
+        hands: HandClock | None = None,
     ) -> None:
         self.directory = directory
         self.own = own
-        self.hands = HandClock()
+        self.hands = hands or HandClock()
         self.platform: Any = platform or ScriptedPlatform()
         self.user = "ada"
         self.held: str | None = None
