@@ -102,12 +102,14 @@ class ClaimingHuey(Huey):
     def dequeue(self) -> ClaimTask | None:
         """Wait for the next job and return its task; None when stopping."""
         claim = self._take_next()
+        looked_at = self._take_ticket()
         while claim is None:
-            ticket = self._queue.bell.ticket()
+            ticket = self._queue.bell.ticket() if looked_at is None else looked_at
             if self.stopping.is_set():
                 return None
             try:
-                claim = self._queue.claim()
+                claim = self._queue.claim() if looked_at is None else None  # the last finish has just looked
+                looked_at = None
                 delay = None if claim else self._queue.seconds_to_next()
                 self.fault = ""
             except QueueUnavailable as error:
@@ -194,6 +196,7 @@ class ClaimingHuey(Huey):
             try:
                 if self.stopping.is_set():
                     return self._queue.finish(claim, outcome, answered=answered)
+                self._next.ticket = self._queue.bell.ticket()
                 job, self._next.claim = self._queue.finish_and_claim(claim, outcome, answered=answered)
             except QueueUnavailable as error:
                 self._note(error)
@@ -213,6 +216,12 @@ class ClaimingHuey(Huey):
         claim: Claim | None = getattr(self._next, "claim", None)
         self._next.claim = None
         return claim
+
+    def _take_ticket(self) -> int | None:
+        """Return the bell's ticket from before this thread's last look for work, if that was with a finish."""
+        ticket: int | None = getattr(self._next, "ticket", None)
+        self._next.ticket = None
+        return ticket
 
     def _buried(self, job: Job) -> None:
         self._observe(self._on_finish, job, GiveUp(job.reason), 0.0)

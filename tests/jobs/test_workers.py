@@ -166,9 +166,10 @@ def test_a_failing_observer_harms_no_job(shop: Shop, caplog: pytest.LogCaptureFi
 
 def test_an_answer_releases_the_destination(shop: Shop) -> None:
     """What the context was told reaches the queue with the finish."""
+    answers = iter([503])
 
     def flush(context: JobContext) -> Outcome:
-        if context.job.id == "a" and not context.job.errors:
+        if next(answers, 200) == 503:  # the first run alone, for the released job may run again before the other
             raise Ended(Cool("api", "503", "busy"))
         context.answered()
         return Done()
