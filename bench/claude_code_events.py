@@ -1,6 +1,5 @@
 """Handoffs of a Claude Code user as our hook leaves them, made here without the cost of starting a hook."""
 
-import contextlib
 import json
 import os
 import time
@@ -42,8 +41,7 @@ class Dropper:
         try:
             if self._pending < 0:  # a hook opens it each time and leaves the closing to its end
                 self._pending = spool.open_pending(self._data, HARNESS)
-            with contextlib.suppress(FileNotFoundError):  # its last look comes late: the daemon has claimed the file
-                spool.write(self._pending, name, (head.encode(), json.dumps(hook_input).encode(), b"}\n"), [])
+            spool.write(self._pending, name, (head.encode(), json.dumps(hook_input).encode(), b"}\n"), [])
         finally:
             os.umask(umask)
         if nudge:

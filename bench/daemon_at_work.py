@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from bench import process_figures
 from daemon.places import resolve
-from daemon.socket_client import ClientError, SocketClient
+from daemon.status_socket.client import ClientError, SocketClient
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60.0

@@ -21,7 +21,7 @@ from bench.claude_code_events import HARNESS, Dropper
 from bench.daemon_at_work import DaemonAtWork
 from bench.hosted_platform import hosted_platform
 from bench.spool_watch import SpoolWatch
-from daemon.ingest import BATCH
+from daemon.intake.ingest import BATCH
 from tests.fakes.mem0_api import KEY
 
 QUIET_WATCH_SECONDS = 6.0

@@ -19,12 +19,12 @@ from pathlib import Path
 from huey import SqliteHuey
 from huey.consumer import Consumer
 
-from jobs.claims import JobContext
 from jobs.job import NewJob
 from jobs.outcomes import Cool, Done, Outcome
-from jobs.policy import Policy
-from jobs.sqlite_queue import SqliteQueue
-from jobs.workers import Workers
+from jobs.queue.claims import JobContext
+from jobs.queue.policy import Policy
+from jobs.queue.sqlite_queue import SqliteQueue
+from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 

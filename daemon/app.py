@@ -14,22 +14,22 @@ import structlog
 from daemon import logs
 from daemon.clock_watch import ClockWatch
 from daemon.compose import Parts, compose
-from daemon.http_socket import HttpSocket
-from daemon.ingest_thread import IngestThread
-from daemon.live import LiveView
+from daemon.intake.ingest_thread import IngestThread
+from daemon.intake.nudge import Nudge
+from daemon.intake.watch import Watcher
 from daemon.lock import DaemonLock
-from daemon.nudge import Nudge
 from daemon.observer import Observer
 from daemon.places import Places
 from daemon.private_directory import make_private
-from daemon.routes import routes
 from daemon.settings import Settings
-from daemon.status_report import Phase
+from daemon.status.live import LiveView
+from daemon.status.report import Phase
+from daemon.status_socket.http_socket import HttpSocket
+from daemon.status_socket.routes import routes
 from daemon.upkeep import Upkeep
-from daemon.watch import Watcher
 from jobs.poll import poll_job
+from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
-from jobs.workers import Workers
 
 STOP_SECONDS = 3.0
 """What running jobs get to end in after SIGTERM; with the rest the daemon is gone within 5 s (issue item 7)."""

@@ -9,22 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from daemon.api_key import KeySource
+from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
-from daemon.findings import Findings
 from daemon.gate import Gate
-from daemon.ingest import Ingest
-from daemon.journal import Journal
+from daemon.intake.ingest import Ingest
+from daemon.intake.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
+from daemon.intake.sessions import Sessions
 from daemon.places import Places
-from daemon.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
-from daemon.sessions import Sessions
 from daemon.settings import Settings
+from daemon.status.findings import Findings
+from daemon.status.journal import Journal
 from jobs import checkpoint, delivery, flush, poll
-from jobs.claims import Handler
-from jobs.errors import NewerSchema as NewerQueue
 from jobs.extractions import Extractions
-from jobs.policy import Policy
-from jobs.sqlite_queue import SqliteQueue
+from jobs.queue.claims import Handler
+from jobs.queue.errors import NewerSchema as NewerQueue
+from jobs.queue.policy import Policy
+from jobs.queue.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.platforms.local.platform import LocalPlatform

@@ -8,11 +8,11 @@ from functools import partial
 import structlog
 
 from daemon.compose import Parts
-from daemon.spool import Spool
-from jobs.errors import QueueError
+from daemon.intake.spool import Spool
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import JobState
 from jobs.poll import POLL
+from jobs.queue.errors import QueueError
 from jobs.recovery import reconcile, session_over
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.errors import EvidenceError

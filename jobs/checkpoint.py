@@ -4,12 +4,12 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jobs.claims import JobContext
 from jobs.delivery import Delivery, flush_job, flush_job_id
-from jobs.errors import QueueError
 from jobs.failures import after_store_error
 from jobs.job import ACTIVE, Job, JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
+from jobs.queue.claims import JobContext
+from jobs.queue.errors import QueueError
 from jobs.recovery import is_abandoned
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import IN_FLIGHT, Event, Packet, PacketStatus

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jobs import queue as job_queue
 from jobs.extractions import Extractions
 from jobs.job import NewJob
+from jobs.queue import contract as job_queue
 from memsyncd.clock import Clock
 from memsyncd.evidence.event import Packet, Scope
 from memsyncd.evidence.store import EvidenceStore

@@ -1,7 +1,7 @@
 """What a failure of platform or store means for the job that met it. Pure: from error class to outcome."""
 
-from jobs.errors import QueueError
 from jobs.outcomes import Cool, Outcome, Snooze
+from jobs.queue.errors import QueueError
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.platforms.platform import (
     Busy,

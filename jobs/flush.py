@@ -7,12 +7,12 @@ is looked for before it is sent again. No run waits: a wait is a snooze.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jobs.claims import JobContext
 from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
-from jobs.errors import QueueError
 from jobs.failures import after_failure, after_store_error
 from jobs.job import Job
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
+from jobs.queue.claims import JobContext
+from jobs.queue.errors import QueueError
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
 from memsyncd.evidence.store import EvidenceStore

@@ -4,13 +4,13 @@ rows and no thread."""
 import itertools
 from collections.abc import Sequence
 
-from jobs.claims import JobContext
 from jobs.delivery import FLUSH, Delivery
-from jobs.errors import QueueError
 from jobs.extractions import Open
 from jobs.failures import after_failure, after_store_error
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome, Snooze
+from jobs.queue.claims import JobContext
+from jobs.queue.errors import QueueError
 from memsyncd.platforms.platform import Extraction, ExtractionState, PlatformError, Rejected
 
 POLL = "poll"

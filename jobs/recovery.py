@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jobs.delivery import CHECKPOINT, FLUSH, Delivery, checkpoint_job, flush_job, flush_job_id
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import JobState
-from jobs.queue import JobQueue
+from jobs.queue.contract import JobQueue
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.event import Packet
 from memsyncd.evidence.store import EvidenceStore

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from daemon.api_key import KeySource
+from daemon.api_key.source import KeySource
 from daemon.cli import exits
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings, overrides

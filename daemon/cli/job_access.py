@@ -6,8 +6,8 @@ from urllib.parse import quote, urlencode
 
 from daemon.cli import exits, link
 from daemon.cli.surroundings import Surroundings
-from daemon.dead_handoffs import PREFIX, change_handoff, dead_handoffs
-from daemon.spool import Spool
+from daemon.intake.spool import Spool
+from daemon.status.dead_handoffs import PREFIX, change_handoff, dead_handoffs
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ def get(around: Surroundings, job_id: str) -> dict[str, Any] | None:
     except link.NotFound:
         return None
     except link.NotRunning:
-        from daemon.offline_jobs import offline_job  # noqa: PLC0415  (only without a daemon)
+        from daemon.status.offline_jobs import offline_job  # noqa: PLC0415  (only without a daemon)
 
         return _on_files(lambda: offline_job(around.places(), job_id))
 
@@ -47,7 +47,7 @@ def change(around: Surroundings, verb: str, ids: Sequence[str]) -> dict[str, str
         try:
             results = {job_id: _through_daemon(around, verb, job_id) for job_id in jobs}
         except link.NotRunning:
-            from daemon.offline_jobs import change_jobs  # noqa: PLC0415  (only without a daemon)
+            from daemon.status.offline_jobs import change_jobs  # noqa: PLC0415  (only without a daemon)
 
             results = _on_files(lambda: change_jobs(around.places(), _spools(around), verb, jobs))
     spools = _spools(around) if handoffs else []
@@ -59,14 +59,14 @@ def _jobs(around: Surroundings, *, state: str, kind: str, limit: int) -> list[di
     try:
         found = link.get(around, "/jobs?" + urlencode({key: value for key, value in asked.items() if value}))
     except link.NotRunning:
-        from daemon.offline_jobs import offline_jobs  # noqa: PLC0415  (only without a daemon)
+        from daemon.status.offline_jobs import offline_jobs  # noqa: PLC0415  (only without a daemon)
 
         found = _on_files(lambda: offline_jobs(around.places(), state=state, kind=kind, limit=limit))
     return list(found.get("jobs") or ())
 
 
 def _spools(around: Surroundings) -> list[Spool]:
-    from daemon.offline import settings_or_default, spools_to_serve  # noqa: PLC0415  (only where files are looked at)
+    from daemon.status.offline import settings_or_default, spools_to_serve  # noqa: PLC0415  (only where files are looked at)
 
     places = around.places()
     return spools_to_serve(places, settings_or_default(places, around.environ, []))
@@ -85,8 +85,8 @@ def _through_daemon(around: Surroundings, verb: str, job_id: str) -> str:
 def _on_files(work: Callable[[], Result]) -> Result:
     """Do something with the files of a daemon that is down, in sentences where it cannot be done."""
     from daemon.lock import AlreadyRunning  # noqa: PLC0415  (only without a daemon)
-    from daemon.snapshot import NotADatabaseError  # noqa: PLC0415
-    from jobs.errors import NewerSchema  # noqa: PLC0415
+    from daemon.status.snapshot import NotADatabaseError  # noqa: PLC0415
+    from jobs.queue.errors import NewerSchema  # noqa: PLC0415
 
     try:
         return work()

@@ -10,10 +10,11 @@ import http
 from collections.abc import Callable
 from typing import Any
 
-from daemon import lock, socket_client
+from daemon import lock
 from daemon.cli import exits
 from daemon.cli.surroundings import Surroundings
-from daemon.socket_client import SocketClient, socket_of
+from daemon.status_socket import client as socket_client
+from daemon.status_socket.client import SocketClient, socket_of
 
 SHORT = 10.0
 """Seconds for an answer the daemon gives from what it has in hand."""

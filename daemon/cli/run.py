@@ -36,7 +36,7 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
     """
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only when it runs)
     from daemon.lock import AlreadyRunning  # noqa: PLC0415
-    from jobs.errors import QueueError  # noqa: PLC0415
+    from jobs.queue.errors import QueueError  # noqa: PLC0415
 
     try:
         places = around.places()

@@ -39,8 +39,8 @@ def current(around: Surroundings) -> dict[str, Any]:
     try:
         return link.get(around, "/status")
     except (link.NotRunning, link.Unanswered, link.NotFound, link.Refused) as error:
-        from daemon.offline import offline_parts  # noqa: PLC0415  (only without a daemon)
-        from daemon.status_report import status_document  # noqa: PLC0415
+        from daemon.status.offline import offline_parts  # noqa: PLC0415  (only without a daemon)
+        from daemon.status.report import status_document  # noqa: PLC0415
 
         why = "" if isinstance(error, link.NotRunning) else str(error)
         return status_document(offline_parts(around.places(), around.environ, now=around.wall(), unanswered=why))
@@ -48,7 +48,7 @@ def current(around: Surroundings) -> dict[str, Any]:
 
 def exit_code(document: dict[str, Any]) -> int:
     """Return the code for a document's health."""
-    from daemon.status_report import healthy  # noqa: PLC0415  (keeps --help light)
+    from daemon.status.report import healthy  # noqa: PLC0415  (keeps --help light)
 
     if document.get("state") == "down":
         return exits.NOT_RUNNING

@@ -17,7 +17,7 @@ import click
 
 from daemon.demo.recording import EXPECTED, QUESTION, SECRET, Step, steps
 from daemon.places import resolve
-from daemon.socket_client import ClientError, SocketClient
+from daemon.status_socket.client import ClientError, SocketClient
 from memsyncd.hooks.command_line import command_line
 
 DEADLINE_SECONDS = 30.0

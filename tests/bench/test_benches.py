@@ -8,7 +8,7 @@ import pytest
 
 from bench import table
 from bench.claude_code_events import Dropper
-from daemon.intake import handoff_from
+from daemon.intake.document import handoff_from
 from memsyncd.hooks.adapters import records_for
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from daemon.compose import Parts, compose
-from daemon.ingest_thread import IngestThread
-from daemon.live import LiveView
+from daemon.intake.ingest_thread import IngestThread
 from daemon.places import resolve
 from daemon.private_directory import make_private
 from daemon.settings import load
+from daemon.status.live import LiveView
 from daemon.upkeep import Upkeep
-from jobs.workers import Workers
+from jobs.queue.workers import Workers
 from memsyncd.clock import rfc3339
 from memsyncd.evidence.event import NewEvent, Scope
 

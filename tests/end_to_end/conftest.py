@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from daemon.places import Places, resolve
-from daemon.socket_client import ClientError, SocketClient
+from daemon.status_socket.client import ClientError, SocketClient
 from memsyncd.hooks.command_line import command_line
 from tests.fakes.mem0_api import KEY, FakeMem0
 

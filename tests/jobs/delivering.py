@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from jobs import checkpoint, delivery, flush, poll
-from jobs.claims import JobContext
 from jobs.extractions import Extractions
 from jobs.job import Job, JobState
 from jobs.outcomes import Ended, Outcome
-from jobs.policy import Policy
+from jobs.queue.claims import JobContext
+from jobs.queue.policy import Policy
+from jobs.queue.sqlite_queue import SqliteQueue
 from jobs.recovery import reconcile, resume_extractions
-from jobs.sqlite_queue import SqliteQueue
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Packet, Scope
 from memsyncd.evidence.store import EvidenceStore
@@ -26,7 +26,7 @@ from memsyncd.platforms.platform import Platform
 from memsyncd.redaction import redact
 from tests.clocks import HandClock
 from tests.fakes.scripted_platform import ScriptedPlatform
-from tests.jobs.queues import LEASE, Middle
+from tests.jobs.queue.queues import LEASE, Middle
 
 SPOOL = "claude-code"
 SCOPE = Scope("https://git.example.org/team/tool", "team-tool", "team-tool-0123", "/w/tool", "main", "abc", "src")

@@ -15,11 +15,11 @@ import pytest
 
 from daemon.cli.program import main
 from daemon.cli.surroundings import Surroundings
-from daemon.http_socket import HttpSocket
+from daemon.intake.spool import Spool
 from daemon.lock import DaemonLock
-from daemon.routes import routes
-from daemon.spool import Spool
-from daemon.status_report import Finding, StatusParts, status_document
+from daemon.status.report import Finding, StatusParts, status_document
+from daemon.status_socket.http_socket import HttpSocket
+from daemon.status_socket.routes import routes
 
 NOW = 1_800_000_000.0
 

@@ -18,7 +18,7 @@ import pytest
 from daemon.cli.run import called, welcome
 from daemon.places import resolve
 from daemon.settings import Platform, Settings
-from daemon.socket_client import SocketClient
+from daemon.status_socket.client import SocketClient
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.socket_file import listen
+from daemon.status_socket.socket_file import listen
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 20.0
@@ -86,9 +86,9 @@ def terminal(home: Path, *words: str, **environ: str) -> Iterator[Terminal]:
 SERVER = """
 import asyncio, sys
 from pathlib import Path
-from daemon.http_socket import HttpSocket
-from daemon.routes import routes
-from daemon.status_report import StatusParts, status_document
+from daemon.status_socket.http_socket import HttpSocket
+from daemon.status_socket.routes import routes
+from daemon.status.report import StatusParts, status_document
 
 class View:
     def status(self):
@@ -210,7 +210,7 @@ def test_status_loads_only_what_it_needs(home: Path) -> None:
     """With a daemon that answers, `status` loads no queue, database, event loop, settings or rich."""
     script = (
         "import sys; from daemon.__main__ import main; code = main(['status']);"
-        "heavy = {'rich', 'huey', 'sqlite3', 'asyncio', 'httpx', 'msgspec', 'structlog', 'daemon.offline'};"
+        "heavy = {'rich', 'huey', 'sqlite3', 'asyncio', 'httpx', 'msgspec', 'structlog', 'daemon.status.offline'};"
         "print(code, sorted(heavy & set(sys.modules)))"
     )
     with daemon(home, "1.1.1"):

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from daemon.http_connection import Limits
-from daemon.http_message import Request, Response, json_response
-from daemon.http_socket import HttpSocket
+from daemon.status_socket.http_connection import Limits
+from daemon.status_socket.http_message import Request, Response, json_response
+from daemon.status_socket.http_socket import HttpSocket
 from memsyncd.counters import Counters
 
 UID = os.geteuid()

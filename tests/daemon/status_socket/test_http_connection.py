@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from daemon.http_connection import Limits
-from daemon.http_message import Request, Response
+from daemon.status_socket.http_connection import Limits
+from daemon.status_socket.http_message import Request, Response
 from tests.daemon.status_socket.serving import GET, HASTY, Echo, Served, ask, is_closed, read_response
 
 

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from daemon.http_connection import Limits
+from daemon.status_socket.http_connection import Limits
 from tests.daemon.status_socket.serving import GET, SMALL, Served, ask, connect, is_closed, read_response
 
 
@@ -75,8 +75,8 @@ def test_a_crowded_server_ends_the_connections_it_answers(served: Served) -> Non
 OUT_OF_DESCRIPTORS = """
 import asyncio, os, resource, sys, time
 from pathlib import Path
-from daemon.http_message import json_response
-from daemon.http_socket import HttpSocket
+from daemon.status_socket.http_message import json_response
+from daemon.status_socket.http_socket import HttpSocket
 from memsyncd.counters import Counters
 
 class Handler:

@@ -12,7 +12,7 @@ import pytest
 
 from daemon.configuration_error import ConfigurationError
 from daemon.places import resolve
-from daemon.socket_client import SocketClient
+from daemon.status_socket.client import SocketClient
 from tests.daemon.status_socket.serving import (
     GET,
     UID,

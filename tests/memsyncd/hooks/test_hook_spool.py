@@ -171,7 +171,7 @@ def test_a_nudge_goes_only_into_a_fifo(drop: Any, tmp_path: Path) -> None:
 
 
 def test_the_handoff_is_synced_before_its_name_and_the_name_after(drop: Any, tmp_path: Path) -> None:
-    """File synced, renamed, directory synced, then looked at: in this order."""
+    """File synced, renamed, directory synced: in this order, and nothing after it that a quick daemon could disturb."""
     code = (
         "import posix, sys\n"
         "calls = []\n"
@@ -192,4 +192,4 @@ def test_the_handoff_is_synced_before_its_name_and_the_name_after(drop: Any, tmp
     process = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "data")], capture_output=True, check=True, env=environment
     )
-    assert process.stdout.split() == [b"write", b"write", b"fsync8", b"rename", b"fsync4", b"stat"]
+    assert process.stdout.split() == [b"write", b"write", b"fsync8", b"rename", b"fsync4"]

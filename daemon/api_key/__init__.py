@@ -1,0 +1,1 @@
+"""The platform's key, from wherever it comes."""

@@ -1,0 +1,160 @@
+"""The status from the files, while no daemon runs. Nothing is changed by looking; unreadable files are problems."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from daemon import lock
+from daemon.configuration_error import ConfigurationError
+from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
+from daemon.intake.spool import Spool
+from daemon.places import Places
+from daemon.settings import Settings, load
+from daemon.status import offline_jobs, snapshot
+from daemon.status.parts import (
+    NO_JOBS,
+    ExtractionPart,
+    Finding,
+    Phase,
+    PlatformPart,
+    SpoolPart,
+    StatusParts,
+    TelemetryPart,
+)
+from jobs.job import JobState
+from jobs.queue.contract import Destination, QueueCounts
+from jobs.queue.errors import NewerSchema
+from memsyncd.evidence import schema
+from memsyncd.version import __version__
+
+POLL = "poll"
+"""The kind of the daemon's own timer, whose module loads the platforms."""
+
+MANY_TIMERS = 1000
+
+OPEN_EXTRACTIONS = f"""SELECT count(*), min(nullif(waiting_since, 0)) FROM memsyncd_posts
+    WHERE batch >= 0 AND event_id <> ''
+    AND packet_id IN (SELECT packet_id FROM flushes WHERE {schema.CLOSED_SQL})"""  # noqa: S608  (a constant)
+
+
+def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, unanswered: str = "") -> StatusParts:
+    """Return what the files tell. A daemon that holds the lock and does not answer is a finding, not down.
+
+    `unanswered` is the sentence in which asking at the socket ended, empty where nobody listens. Never raises for
+    what is missing, unreadable or foreign.
+    """
+    findings: list[Finding] = []
+    settings = settings_or_default(places, environ, findings)
+    spools = spools_to_serve(places, settings)
+    counts, standing, destinations = _queue(places.queue_file, now, findings)
+    is_held = lock.is_held(places.lock_file)
+    holder = lock.holder(places.lock_file) if is_held else None
+    if is_held:
+        who = f"pid {holder.pid}" if holder else "pid unknown"
+        findings.append(Finding("not-answering", where=who, detail=unanswered))
+    elif unanswered:
+        findings.append(Finding("socket-foreign", where=str(places.status_socket), detail=unanswered))
+    return StatusParts(
+        version=__version__,
+        now=now,
+        phase=Phase.RUNNING if is_held else Phase.DOWN,
+        pid=holder.pid if holder else None,
+        run_id=holder.run_id if holder else "",
+        spools=[_counted(spool, now, findings) for spool in spools],
+        jobs=counts,
+        destinations=destinations,
+        standing_jobs=standing,
+        platform=_platform(settings, destinations),
+        extraction=_extraction(spools, now, findings),
+        telemetry=TelemetryPart(enabled=settings.telemetry.enabled, endpoint=settings.telemetry.endpoint),
+        findings=findings,
+        paused=(places.data / "paused").exists(),
+        socket=str(places.status_socket),
+        data=str(places.data),
+    )
+
+
+def settings_or_default(places: Places, environ: Mapping[str, str], findings: list[Finding]) -> Settings:
+    """Return the settings in effect; the defaults, and a finding, where the configuration is wrong."""
+    try:
+        return load(places, environ, {}).settings
+    except ConfigurationError as error:
+        findings.append(Finding("config-wrong", where=str(places.config_file), detail=error.sentences[0]))
+        return Settings()
+
+
+def spools_to_serve(places: Places, settings: Settings) -> list[Spool]:
+    """Return the spools a daemon would serve now."""
+    configured = [
+        (Path(spool.path), spool.harness or Path(spool.path).name.removesuffix(PLUGIN_SUFFIX) or "generic")
+        for spool in settings.spools
+    ]
+    served = places_to_serve(places.spools, configured, places.home, discover=settings.discover)
+    return [Spool(place.path, place.harness, own=place.own) for place in served]
+
+
+def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
+    try:
+        counts, paused = spool.counts(now), spool.paused.exists()
+    except OSError as error:
+        findings.append(Finding("spool-unreadable", where=str(spool.path), detail=error.strerror or str(error)))
+        return SpoolPart(spool.harness, str(spool.path))
+    return SpoolPart(
+        spool.harness,
+        str(spool.path),
+        counts.pending,
+        counts.running,
+        counts.dead,
+        counts.corrupt,
+        counts.oldest_pending_seconds,
+        paused=paused,
+    )
+
+
+def _queue(path: Path, now: float, findings: list[Finding]) -> tuple[QueueCounts, int, Sequence[Destination]]:
+    """Return the counts, how many waiting jobs are the daemon's own timers, and the destinations."""
+    try:
+        with offline_jobs.reader(path) as queue:
+            if queue:
+                timers = queue.jobs(state=JobState.WAITING, kind=POLL, lane="", limit=MANY_TIMERS)
+                return queue.counts(now), len(timers), queue.destinations()
+    except snapshot.NotADatabaseError as error:
+        newer = isinstance(error.__cause__, NewerSchema)
+        findings.append(
+            Finding("queue-newer" if newer else "queue-unreadable", where=str(path), detail="" if newer else str(error))
+        )
+    return NO_JOBS, 0, ()
+
+
+def _platform(settings: Settings, destinations: Sequence[Destination]) -> PlatformPart:
+    """Return the platform of the settings, with what the queue remembers of it: a destination's name begins with its
+    platform's kind, and its URL follows."""
+    kind, url = settings.platform.kind, settings.platform.url
+    known = next((each for each in destinations if each.name.partition(" ")[0] == kind), None)
+    if known is None:
+        return PlatformPart(kind, url)
+    return PlatformPart(kind, url or known.name.partition(" ")[2], known.name, last_success_at=known.last_success_at)
+
+
+def _extraction(spools: Sequence[Spool], now: float, findings: list[Finding]) -> ExtractionPart:
+    number, oldest = 0, now
+    for spool in spools:
+        try:
+            if not spool.evidence.exists():
+                continue
+            if snapshot.user_version(spool.evidence) > schema.VERSION:
+                findings.append(Finding("newer-evidence", where=str(spool.path)))
+                continue
+            found, since = _open_extractions(spool.evidence)
+            number, oldest = number + found, min(oldest, since or now)
+        except (OSError, snapshot.NotADatabaseError) as error:
+            if spool.own or isinstance(error, OSError):  # a plugin may be writing to its own at this moment
+                findings.append(Finding("spool-unreadable", where=str(spool.path), detail=f"its evidence: {error}"))
+    return ExtractionPart(number, now - oldest if number else 0.0)
+
+
+def _open_extractions(evidence: Path) -> tuple[int, float | None]:
+    with snapshot.connected(evidence) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memsyncd_posts'").fetchone():
+            return 0, None  # a plugin's file that no daemon has served yet
+        number, since = connection.execute(OPEN_EXTRACTIONS).fetchone()
+        return int(number), since

@@ -1,0 +1,116 @@
+"""What a status is made of, as plain values: gathered by the daemon, or from the files while it is down."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from jobs.queue.contract import Destination, QueueCounts
+
+NO_JOBS = QueueCounts(ready=0, waiting=0, claimed=0, done=0, dead=0, cancelled=0, oldest_ready_seconds=0.0)
+"""An empty queue."""
+
+
+class Phase(StrEnum):
+    """Where a daemon stands in its life; `DOWN` is told from the files."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong, found by a part of the daemon.
+
+    `code` names a kind of the table in `daemon.status.problem_kinds`, with `:` and the place after it where one kind
+    can hold of several places (`spool-unreadable:codex`). `where` is what it is about (a path, a job, a destination)
+    and `detail` the lower error's own words. `message`, `remedy` and `degrades` override the table, and are needed
+    for a code it does not have. `since` is Unix seconds, None where nobody saw it begin.
+    """
+
+    code: str
+    since: float | None = None
+    where: str = ""
+    detail: str = ""
+    message: str = ""
+    remedy: str = ""
+    degrades: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolPart:
+    """One spool's files. `oldest_pending_seconds` is 0 when nothing is pending."""
+
+    harness: str
+    path: str
+    pending: int = 0
+    running: int = 0
+    dead: int = 0
+    corrupt: int = 0
+    oldest_pending_seconds: float = 0.0
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformPart:
+    """Where memories go. `ok` None: nothing was tried yet. `destination` is the name under which the queue cools it;
+    `last_success_at` is Unix seconds."""
+
+    kind: str
+    url: str = ""
+    destination: str = ""
+    ok: bool | None = None
+    last_success_at: float | None = None
+    last_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionPart:
+    """Batches sent whose extraction is not confirmed yet; `oldest_seconds` is 0 when there are none."""
+
+    open: int = 0
+    oldest_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetryPart:
+    """Telemetry's own spool, in events (`parked` in files)."""
+
+    enabled: bool = False
+    endpoint: str = ""
+    spooled: int = 0
+    parked: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StatusParts:
+    """Everything a status tells. Times ending in `_at` and `now` are Unix seconds.
+
+    `last_progress_at` is when a job last finished or a handoff was last taken in; `oldest_claim_seconds` is how long
+    the claimed job that has moved least lately has not moved. `paused` is the user's own pause of everything.
+    `standing_jobs` is how many of the waiting jobs are the daemon's own timers, behind which nobody's work waits.
+    """
+
+    version: str
+    now: float
+    phase: Phase = Phase.RUNNING
+    pid: int | None = None
+    run_id: str = ""
+    started_at: float | None = None
+    uptime_seconds: float = 0.0
+    spools: Sequence[SpoolPart] = ()
+    jobs: QueueCounts = NO_JOBS
+    destinations: Sequence[Destination] = ()
+    platform: PlatformPart = field(default_factory=lambda: PlatformPart(kind="local"))
+    extraction: ExtractionPart = field(default_factory=ExtractionPart)
+    telemetry: TelemetryPart = field(default_factory=TelemetryPart)
+    counters: Mapping[str, int] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
+    last_progress_at: float | None = None
+    oldest_claim_seconds: float = 0.0
+    standing_jobs: int = 0
+    paused: bool = False
+    socket: str = ""
+    data: str = ""

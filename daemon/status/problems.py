@@ -1,0 +1,125 @@
+"""The problems of a status: those its parts found and those that follow from its numbers. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from daemon.status.parts import Finding, Phase, SpoolPart, StatusParts
+from daemon.status.problem_kinds import KINDS, Kind
+from jobs.queue.contract import Destination
+
+QUIET_SECONDS = 40.0
+"""Work that has been ready this long with nothing finished is no progress (CONTRACT: told within 45 s)."""
+
+FAILING_SECONDS = 20.0
+"""A destination may fail this long before health turns red: with the 15 s a write may take before its first failure
+is known, the 45 s of CONTRACT's "Health" are kept, and one short 429 or 503 alarms nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem as `status` shows it; `since` is Unix seconds or None."""
+
+    code: str
+    since: float | None
+    message: str
+    remedy: str
+    degrades: bool
+
+
+def problems(parts: StatusParts) -> list[Problem]:
+    """Return what is wrong, what degrades first, each code and place once."""
+    found: dict[tuple[str, str], Problem] = {}
+    for finding in (*parts.findings, *_derived(parts)):
+        code, _, where = finding.code.partition(":")
+        plain = replace(finding, code=code, where=finding.where or where)
+        found.setdefault((plain.code, plain.where), _problem(plain))
+    return sorted(found.values(), key=lambda problem: not problem.degrades)
+
+
+def _problem(finding: Finding) -> Problem:
+    kind = KINDS.get(finding.code, Kind(degrades=False, message=finding.code, remedy="See the log of `memsyncd run`."))
+    names = {"where": finding.where or "the platform", "detail": finding.detail}
+    message = finding.message or kind.message.format(**names)
+    if finding.detail and not finding.message and "{detail}" not in kind.remedy:
+        message = f"{message}: {finding.detail}"
+    return Problem(
+        code=finding.code,
+        since=finding.since,
+        message=message[:1].upper() + message[1:].rstrip(".") + ".",
+        remedy=finding.remedy or kind.remedy.format(**names),
+        degrades=kind.degrades if finding.degrades is None else finding.degrades,
+    )
+
+
+def _derived(parts: StatusParts) -> Iterator[Finding]:
+    for destination in parts.destinations:
+        if failing(destination, parts.now):
+            yield _of_destination(destination, parts)
+    if parts.phase is Phase.STARTING and parts.uptime_seconds >= QUIET_SECONDS:
+        yield Finding("slow-start", since=parts.started_at)
+    if parts.phase is Phase.RUNNING:
+        yield from _standing_still(parts)
+    if parts.jobs.dead:
+        yield Finding("dead-letters", where=_many(parts.jobs.dead, "job was", "jobs were"))
+    for spool in parts.spools:
+        yield from _of_spool(spool)
+
+
+def failing(destination: Destination, now: float) -> bool:
+    """Return whether a destination is in trouble: parked, cooling, or not answered since its last failure."""
+    return destination.parked or destination.failures > 0 or (destination.until or 0.0) > now
+
+
+def _of_destination(destination: Destination, parts: StatusParts) -> Finding:
+    """Name the trouble; a destination other than the platform (telemetry's) never turns health red."""
+    ours = parts.platform.destination in {"", destination.name}
+    since = destination.since if destination.since is not None else parts.now
+    lasting = destination.parked or parts.now - since >= FAILING_SECONDS
+    code = destination.code if destination.code in KINDS else "offline"
+    return Finding(
+        code,
+        since=destination.since,
+        where=f"the platform at {parts.platform.url}" if ours and parts.platform.url else destination.name,
+        detail=destination.why,
+        degrades=ours and lasting and KINDS[code].degrades,
+    )
+
+
+def _standing_still(parts: StatusParts) -> Iterator[Finding]:
+    """Work that could go and does not, by the age of the work and of the last thing finished (never-again 134, 137)."""
+    if parts.paused:
+        return
+    if parts.oldest_claim_seconds >= QUIET_SECONDS:
+        yield Finding("stuck-claim", since=parts.now - parts.oldest_claim_seconds)
+    if parts.uptime_seconds < QUIET_SECONDS:
+        return  # what waited through a downtime is old and yet just begun
+    if parts.last_progress_at is not None and parts.now - parts.last_progress_at < QUIET_SECONDS:
+        return
+    if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= QUIET_SECONDS:  # those held by a cooldown are not ready
+        yield Finding("no-progress", since=parts.now - parts.jobs.oldest_ready_seconds)
+        return
+    oldest = max((spool.oldest_pending_seconds for spool in parts.spools if not spool.paused), default=0.0)
+    if oldest >= QUIET_SECONDS:
+        yield Finding("no-progress", since=parts.now - oldest, detail="handoffs are not taken in")
+
+
+def _of_spool(spool: SpoolPart) -> Iterator[Finding]:
+    if spool.dead:
+        yield Finding(
+            "dead-letters",
+            where=_many(spool.dead, "handoff was", "handoffs were") + f" ({spool.path})",
+            message=f"{_many(spool.dead, 'handoff', 'handoffs')} of {spool.harness} "
+            f"{'was' if spool.dead == 1 else 'were'} given up",
+            remedy="`memsyncd jobs list --state dead` says why; then `memsyncd jobs retry ID`, or `memsyncd jobs "
+            "discard ID`.",
+        )
+    if spool.corrupt:
+        yield Finding(
+            "corrupt-files",
+            where=f"{_many(spool.corrupt, 'file', 'files')} of {spool.harness} {'is' if spool.corrupt == 1 else 'are'}",
+            detail=f"{spool.path}/corrupt",
+        )
+
+
+def _many(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"

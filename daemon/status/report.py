@@ -1,0 +1,189 @@
+"""The status as CONTRACT's `/status` JSON: state, one honest sentence, and every problem with its remedy. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from daemon.status.parts import (
+    ExtractionPart,
+    Finding,
+    Phase,
+    PlatformPart,
+    SpoolPart,
+    StatusParts,
+    TelemetryPart,
+)
+from daemon.status.problems import Problem, failing, problems
+from jobs.queue.contract import Destination
+from memsyncd.clock import rfc3339
+
+__all__ = [
+    "PROTOCOL",
+    "ExtractionPart",
+    "Finding",
+    "Phase",
+    "PlatformPart",
+    "SpoolPart",
+    "StatusParts",
+    "TelemetryPart",
+    "healthy",
+    "status_document",
+]
+
+PROTOCOL = 1
+"""The version of what the socket speaks (never-again 136)."""
+
+DELIVERED = "packets_delivered"
+REFUSED = "packets_refused"
+NOTHING = "packets_empty"
+"""The counters whose words differ for people: delivered, refused, nothing to keep (never-again 143)."""
+
+
+def status_document(parts: StatusParts) -> dict[str, Any]:
+    """Return the document: JSON values only; times ending in `_at`, `_until` and `since` are RFC 3339 or null."""
+    found = problems(parts)
+    return {
+        "version": parts.version,
+        "protocol": PROTOCOL,
+        "pid": parts.pid,
+        "run_id": parts.run_id,
+        "started_at": _moment(parts.started_at),
+        "at": _moment(parts.now),
+        "uptime_seconds": round(parts.uptime_seconds, 3),
+        "state": _state(parts, found),
+        "paused": parts.paused,
+        "summary": _summary(parts, found),
+        "spools": [asdict(spool) for spool in parts.spools],
+        "jobs": asdict(parts.jobs),
+        "platform": _platform(parts),
+        "destinations": [_destination(each) for each in parts.destinations],
+        "extraction": asdict(parts.extraction),
+        "telemetry": asdict(parts.telemetry),
+        "counters": dict(parts.counters),
+        "last_progress_at": _moment(parts.last_progress_at),
+        "socket": parts.socket,
+        "data": parts.data,
+        "problems": [asdict(problem) | {"since": _moment(problem.since)} for problem in found],
+    }
+
+
+def healthy(document: Mapping[str, Any]) -> tuple[bool, Sequence[str]]:
+    """Return whether a status document is one of a healthy daemon, and else the reasons, a sentence each.
+
+    A user's pause, a start and a stop are healthy; problems that do not degrade are too (CONTRACT "Health"). A
+    document of another version is judged by its state alone where its problems do not say.
+    """
+    state = document.get("state")
+    if state not in {"degraded", "down"}:
+        return True, ()
+    if state == "down":
+        return False, ("The daemon is not running.",)
+    reasons = [problem["message"] for problem in document.get("problems", ()) if problem.get("degrades", True)]
+    return False, tuple(reasons) or ("Degraded, and the daemon does not say why.",)
+
+
+def _state(parts: StatusParts, found: Sequence[Problem]) -> str:
+    if parts.phase in {Phase.DOWN, Phase.STOPPING}:
+        return parts.phase.value
+    if parts.paused:
+        return "paused"
+    if any(problem.degrades for problem in found):
+        return "degraded"
+    return "starting" if parts.phase is Phase.STARTING else "ok"
+
+
+def _platform(parts: StatusParts) -> dict[str, Any]:
+    platform = parts.platform
+    destination = next((each for each in parts.destinations if each.name == platform.destination), None)
+    ok, last_success, last_error = platform.ok, platform.last_success_at, platform.last_error
+    cooling_until = None
+    if destination is not None:
+        last_success = max(filter(None, (last_success, destination.last_success_at)), default=None)
+        if failing(destination, parts.now):
+            ok, cooling_until, last_error = False, destination.until, last_error or destination.why
+        elif ok is None and last_success is not None:
+            ok = True
+    return {
+        "kind": platform.kind,
+        "url": platform.url,
+        "ok": ok,
+        "cooling_until": _moment(cooling_until),
+        "last_success_at": _moment(last_success),
+        "last_error": last_error,
+    }
+
+
+def _destination(destination: Destination) -> dict[str, Any]:
+    return asdict(destination) | {
+        "until": _moment(destination.until),
+        "since": _moment(destination.since),
+        "last_success_at": _moment(destination.last_success_at),
+    }
+
+
+def _summary(parts: StatusParts, found: Sequence[Problem]) -> str:
+    """Say what is wrong, what moves, what waits; or, with nothing to do, what has become of all that came."""
+    if parts.phase is Phase.DOWN:
+        return _down(parts)
+    sentence = ", ".join(filter(None, (_moving(parts), _waiting(parts)))) or _outcome(parts)
+    sentence = sentence[:1].upper() + sentence[1:]
+    if parts.phase is Phase.STARTING:
+        sentence = f"Starting: {sentence[:1].lower()}{sentence[1:]}"
+    elif parts.phase is Phase.STOPPING:
+        sentence = f"Stopping: {sentence[:1].lower()}{sentence[1:]}"
+    elif parts.paused:
+        sentence = f"Paused by you; nothing is captured or sent. {sentence}"
+    worst = next((problem for problem in found if problem.degrades), None)
+    if worst is not None:
+        return f"{worst.message.rstrip('.')}; {sentence[:1].lower()}{sentence[1:]}."
+    if found:
+        return f"{sentence}; {found[0].message[:1].lower()}{found[0].message[1:]}"
+    return f"{sentence}."
+
+
+def _down(parts: StatusParts) -> str:
+    waiting = _waiting(parts)
+    tail = f"{waiting} and will be taken up at the next start" if waiting else "nothing waits"
+    return f"The daemon is not running; {tail}. Start it with `memsyncd run`."
+
+
+def _moving(parts: StatusParts) -> str:
+    taken = sum(spool.running for spool in parts.spools)
+    moving = []
+    if parts.jobs.claimed:
+        moving.append(f"{_number(parts.jobs.claimed, 'job runs', 'jobs run')}")
+    if parts.extraction.open:
+        moving.append(f"{_number(parts.extraction.open, 'batch is', 'batches are')} being turned into memories")
+    if taken and not moving:
+        moving.append(f"{_number(taken, 'handoff is', 'handoffs are')} in work")
+    return " and ".join(moving)
+
+
+def _waiting(parts: StatusParts) -> str:
+    pending = sum(spool.pending for spool in parts.spools)
+    jobs = parts.jobs.ready + max(parts.jobs.waiting - parts.standing_jobs, 0)
+    if parts.phase is Phase.DOWN:  # what was in work waits too
+        jobs += parts.jobs.claimed
+        pending += sum(spool.running for spool in parts.spools)
+    counts = [(pending, "handoff", "handoffs"), (jobs, "job", "jobs")]
+    named = [_number(*each) for each in counts if each[0]]
+    alone = sum(each[0] for each in counts) == 1
+    return f"{' and '.join(named)} {'waits' if alone else 'wait'}" if named else ""
+
+
+def _outcome(parts: StatusParts) -> str:
+    words = [
+        (parts.counters.get(DELIVERED, 0), "delivered"),
+        (parts.counters.get(REFUSED, 0), "refused"),
+        (parts.counters.get(NOTHING, 0), "held nothing to keep"),
+    ]
+    told = ", ".join(f"{number:,} {word}" for number, word in words if number)
+    return f"nothing waits; packets since the start: {told}" if told else "nothing waits, nothing was asked for yet"
+
+
+def _number(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else rfc3339(seconds)

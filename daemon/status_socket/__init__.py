@@ -1,0 +1,1 @@
+"""HTTP on the Unix socket: server, routes and client."""

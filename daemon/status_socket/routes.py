@@ -1,0 +1,230 @@
+"""The status socket's routes (CONTRACT: Status socket), over the daemon's view of itself."""
+
+import asyncio
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, unquote
+
+from daemon.status.view import DaemonView
+from daemon.status_socket.http_message import TEXT, Request, Response, json_response, refusal
+from jobs.job import JobState
+
+THREADS = 2
+"""For answers that read files and the queue; waits hold none."""
+
+ANSWER_SECONDS = 10.0
+"""What the daemon takes for an answer at most, beside what the client asked it to wait."""
+
+MAX_EVENT_WAIT = 60.0
+MAX_FLUSH_WAIT = 3600.0
+MAX_JOBS = 10_000
+DEFAULT_JOBS = 100
+
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+"""Prometheus' text format."""
+
+_Answer = TypeVar("_Answer")
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.response = refusal(status, sentence, headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """`call` gets the request and the job id, empty where the path holds none. `wait` is what a client may add to
+    the answer's own time, seconds."""
+
+    call: Callable[[Request, str], Awaitable[Response]]
+    wait: float = 0.0
+
+
+def routes(view: DaemonView) -> "Routes":
+    """Return the handler that answers from `view`."""
+    return Routes(view)
+
+
+class Routes:
+    """Answers each request within its time, or with 504."""
+
+    def __init__(self, view: DaemonView) -> None:
+        self._view = view
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="status-socket")
+        self._table: Mapping[str, Mapping[str, _Route]] = {
+            "/healthz": {"GET": _Route(self._health)},
+            "/status": {"GET": _Route(self._status)},
+            "/metrics": {"GET": _Route(self._metrics)},
+            "/jobs": {"GET": _Route(self._jobs)},
+            "/jobs/ID": {"GET": _Route(self._job)},
+            "/jobs/ID/retry": {"POST": _Route(self._retry)},
+            "/jobs/ID/discard": {"POST": _Route(self._discard)},
+            "/search": {"POST": _Route(self._search)},
+            "/flush": {"POST": _Route(self._flush, MAX_FLUSH_WAIT)},
+            "/events": {"GET": _Route(self._events, MAX_EVENT_WAIT)},
+        }
+
+    def close(self) -> None:
+        """Start no more answers; one that hangs is left behind."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        method = "GET" if request.method == "HEAD" else request.method
+        try:
+            path, job_id = _shape(request.path, method)
+            route = self._route(path, method)
+            async with asyncio.timeout(route.wait + ANSWER_SECONDS):
+                return await route.call(request, job_id)
+        except _Refused as refused:
+            return refused.response
+        except TimeoutError:
+            return refusal(504, "The daemon took too long for this answer.")
+
+    def _route(self, path: str, method: str) -> _Route:
+        methods = self._table.get(path)
+        if methods is None:
+            raise _Refused(404, "There is no such route.")
+        if method not in methods:
+            allowed = ", ".join(methods)
+            raise _Refused(405, f"This route takes {allowed} only.", {"Allow": allowed})
+        return methods[method]
+
+    async def _blocking(self, call: Callable[..., _Answer], *arguments: Any) -> _Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call, *arguments)
+
+    async def _health(self, request: Request, _: str) -> Response:
+        _query(request)
+        is_healthy, reasons = await self._blocking(self._view.health)
+        if is_healthy:
+            return Response(200, b"ok", TEXT)
+        return Response(503, "\n".join(reasons).encode(errors="replace") + b"\n", TEXT)
+
+    async def _status(self, request: Request, _: str) -> Response:
+        _query(request)
+        return json_response(200, await self._blocking(self._view.status))
+
+    async def _metrics(self, request: Request, _: str) -> Response:
+        _query(request)
+        return Response(200, (await self._blocking(self._view.metrics)).encode(), METRICS)
+
+    async def _jobs(self, request: Request, _: str) -> Response:
+        query = _query(request, "state", "kind", "limit")
+        state = query.get("state") or None
+        if state is not None and state not in tuple(JobState):
+            raise _Refused(400, f"state is one of {', '.join(JobState)}.")
+        limit = int(_number(query, "limit", DEFAULT_JOBS, 1, MAX_JOBS, whole=True))
+        return json_response(
+            200, {"jobs": await self._blocking(self._view.jobs, state, query.get("kind") or None, limit)}
+        )
+
+    async def _job(self, request: Request, job_id: str) -> Response:
+        _query(request)
+        found = await self._blocking(self._view.job, job_id)
+        return json_response(200, found) if found is not None else refusal(404, "There is no job of this id.")
+
+    async def _retry(self, request: Request, job_id: str) -> Response:
+        _query(request)
+        return _outcome(await self._blocking(self._view.retry, job_id))
+
+    async def _discard(self, request: Request, job_id: str) -> Response:
+        _query(request)
+        return _outcome(await self._blocking(self._view.discard, job_id))
+
+    async def _search(self, request: Request, _: str) -> Response:
+        _query(request)
+        asked = _document(request, "query", "cwd", "top_k", "category", "scope", "run_id")
+        if not (_text(asked, "query") or "").strip():
+            raise _Refused(400, "query is a text that is not empty.")
+        _number(asked, "top_k", 5, 1, 20, whole=True)
+        for name in ("cwd", "category", "scope", "run_id"):
+            _text(asked, name)
+        return json_response(200, await self._blocking(self._view.search, asked))
+
+    async def _flush(self, request: Request, _: str) -> Response:
+        _query(request)
+        asked = _document(request, "session", "cwd", "wait", "wait_seconds")
+        wait = _number(asked, "wait_seconds", 0.0, 0.0, MAX_FLUSH_WAIT)
+        if asked.get("wait") not in (None, False, True):
+            raise _Refused(400, "wait is true or false.")
+        if asked.get("wait") and "wait_seconds" not in asked:
+            wait = MAX_FLUSH_WAIT
+        return json_response(200, await self._view.flush(_text(asked, "session"), _text(asked, "cwd"), wait))
+
+    async def _events(self, request: Request, _: str) -> Response:
+        query = _query(request, "since", "wait")
+        since = int(_number(query, "since", 0, 0, 2**63 - 1, whole=True))
+        wait = _number(query, "wait", 0.0, 0.0, MAX_EVENT_WAIT)
+        return json_response(200, await self._view.events(since, wait))
+
+
+def _shape(path: str, method: str) -> tuple[str, str]:
+    """Return the route's pattern and the job id in it. Ids hold `:` and `/`, percent-encoded or not."""
+    head, separator, rest = path.removeprefix("/").partition("/")
+    if unquote(head) != "jobs" or not separator or not rest:
+        return path.rstrip("/") or "/", ""
+    job_id, slash, verb = rest.rpartition("/")
+    if slash and method != "GET" and verb in ("retry", "discard"):
+        return f"/jobs/ID/{verb}", unquote(job_id)
+    return "/jobs/ID", unquote(rest)
+
+
+def _query(request: Request, *known: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(request.query, keep_blank_values=True, strict_parsing=bool(request.query), max_num_fields=20)
+    except ValueError:
+        raise _Refused(400, "The query is no list of name=value.") from None
+    for name, _ in pairs:
+        if name not in known:
+            raise _Refused(400, f"This route knows {', '.join(known) or 'no parameter'}, and not {name[:40]!r}.")
+    return dict(pairs)
+
+
+def _document(request: Request, *known: str) -> Mapping[str, Any]:
+    """Return the body's JSON object; no body is an empty one."""
+    if not request.body.strip():
+        return {}
+    try:
+        document = json.loads(request.body)
+    except (ValueError, RecursionError):
+        raise _Refused(400, "The body is no JSON.") from None
+    if not isinstance(document, dict):
+        raise _Refused(400, "The body is no JSON object.")
+    for name in document:
+        if name not in known:
+            raise _Refused(400, f"The body may hold {', '.join(known)}, and not {name[:40]!r}.")
+    return document
+
+
+def _text(document: Mapping[str, Any], name: str) -> str | None:
+    value = document.get(name)
+    if value is not None and not isinstance(value, str):
+        raise _Refused(400, f"{name} is a text.")
+    return value or None
+
+
+def _number(
+    values: Mapping[str, Any], name: str, default: float, least: float, most: float, *, whole: bool = False
+) -> float:
+    given = values.get(name)
+    if given is None or given == "":
+        return default
+    try:
+        number = (int if whole else float)(given)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(given, bool) or not least <= number <= most:
+        kind = "a whole number" if whole else "a number"
+        raise _Refused(400, f"{name} is {kind} from {least:g} to {most:g}.")
+    return number
+
+
+def _outcome(answer: str) -> Response:
+    return (
+        refusal(404, "There is no job of this id.") if answer == "unknown" else json_response(200, {"outcome": answer})
+    )

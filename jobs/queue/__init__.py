@@ -1,0 +1,1 @@
+"""The queue with claims: its contract, and the embedded store on huey."""

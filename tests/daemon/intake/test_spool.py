@@ -1,0 +1,140 @@
+"""A spool's directories and the renames in them."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from daemon.intake.spool import EXPIRY_SECONDS, STALE_CLAIM_SECONDS, Spool
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Spool:
+    spool = Spool(tmp_path / "claude-code", "claude-code", own=True)
+    spool.prepare()
+    return spool
+
+
+def drop(spool: Spool, stem: str, content: bytes = b"{}", *, age: float = 0.0, suffix: str = ".json") -> Path:
+    path = spool.pending / (stem + suffix)
+    path.write_bytes(content)
+    if age:
+        then = path.stat().st_mtime - age
+        os.utime(path, (then, then))
+    return path
+
+
+def test_directories_are_private_whatever_the_umask(tmp_path: Path) -> None:
+    """Every directory of a spool of ours is 0700 from the moment it exists."""
+    before = os.umask(0)
+    try:
+        spool = Spool(tmp_path / "codex", "codex", own=True)
+        spool.prepare()
+    finally:
+        os.umask(before)
+    for directory in (spool.path, spool.pending, spool.dead, spool.corrupt):
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+
+def test_waiting_files_come_in_name_order(spool: Spool) -> None:
+    """Handoffs are taken in the order of their names, and only regular .json files are handoffs."""
+    for stem in ("b", "a", "c"):
+        drop(spool, stem)
+    drop(spool, "d", suffix=".tmp")
+    (spool.pending / "e.json").mkdir()
+    (spool.pending / "f.json").symlink_to(spool.pending / "a.json")
+    assert [waiting.stem for waiting in spool.waiting()] == ["a", "b", "c"]
+    assert sorted(spool.oddities()) == ["e.json", "f.json"]
+
+
+def test_a_claim_has_one_winner(spool: Spool) -> None:
+    """The second to claim a handoff is told it is too late."""
+    drop(spool, "a")
+    assert spool.claim("a")
+    assert not spool.claim("a")
+
+
+def test_a_link_put_in_place_of_a_claim_is_not_followed(spool: Spool, tmp_path: Path) -> None:
+    """Reading a claimed handoff never reads another file."""
+    (tmp_path / "other").write_text("private")
+    (spool.pending / "a.running").symlink_to(tmp_path / "other")
+    with pytest.raises(OSError):
+        spool.read("a")
+
+
+def test_a_buried_handoff_is_whole_with_its_reason_and_can_be_revived(spool: Spool) -> None:
+    """Giving up keeps the bytes and says why; a person can bring them back."""
+    drop(spool, "a", b'{"x": 1}')
+    spool.claim("a")
+    spool.bury("a", "given-up", "refused five times")
+    assert (spool.dead / "a.json").read_bytes() == b'{"x": 1}'
+    assert json.loads((spool.dead / "a.reason.json").read_text())["detail"] == "refused five times"
+    assert spool.dead_letters() == {"a": "given-up"}
+    assert spool.counts(0.0).dead == 1
+    assert spool.revive("a")
+    assert [waiting.stem for waiting in spool.waiting()] == ["a"]
+    assert spool.dead_letters() == {}
+
+
+def test_in_our_own_spool_every_claim_is_void_at_start(spool: Spool) -> None:
+    """Only this daemon claims there, so a claim found at start is of a run that is over."""
+    drop(spool, "a", suffix=".running")
+    now = (spool.pending / "a.running").stat().st_mtime
+    assert spool.stale_claims(now, at_start=True) == ["a"]
+    assert spool.stale_claims(now, at_start=False) == []
+
+
+def test_in_a_plugins_spool_a_fresh_claim_is_anothers(tmp_path: Path) -> None:
+    """Until its heart has not beaten for 300 s a claim belongs to the plugin's worker."""
+    spool = Spool(tmp_path / "codex-plugin", "codex", own=False)
+    spool.pending.mkdir(parents=True)
+    drop(spool, "fresh", suffix=".running")
+    drop(spool, "stale", suffix=".running", age=STALE_CLAIM_SECONDS + 5)
+    now = (spool.pending / "fresh.running").stat().st_mtime
+    assert spool.stale_claims(now, at_start=True) == ["stale"]
+
+
+def test_a_pause_makes_everything_young_again(spool: Spool) -> None:
+    """What waits through a pause does not expire in it."""
+    path = drop(spool, "a", age=EXPIRY_SECONDS + 10)
+    before = path.stat().st_mtime
+    spool.refresh()
+    assert path.stat().st_mtime > before + EXPIRY_SECONDS
+
+
+def test_only_abandoned_temporary_files_are_swept(spool: Spool) -> None:
+    """A writer has a day before its temporary file goes."""
+    fresh = drop(spool, "new", suffix=".tmp")
+    old = drop(spool, "old", suffix=".tmp", age=25 * 3600)
+    assert spool.sweep(fresh.stat().st_mtime) == 1
+    assert fresh.exists() and not old.exists()
+
+
+def test_counts_tell_each_kind_and_the_oldest(spool: Spool) -> None:
+    """Status shows what waits, runs, was given up and was no handoff."""
+    drop(spool, "a", age=60)
+    drop(spool, "b")
+    drop(spool, "c", suffix=".running")
+    drop(spool, "d")
+    spool.claim("d")
+    spool.quarantine("d", "not JSON")
+    now = (spool.pending / "b.json").stat().st_mtime
+    counts = spool.counts(now)
+    assert (counts.pending, counts.running, counts.dead, counts.corrupt) == (2, 1, 0, 1)
+    assert 59 <= counts.oldest_pending_seconds <= 62
+
+
+def test_a_spool_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    """Looking at a directory that a user deleted is no error."""
+    spool = Spool(tmp_path / "none", "codex", own=True)
+    assert spool.waiting() == []
+    assert spool.counts(0.0).pending == 0
+
+
+def test_a_plugins_spool_has_a_name_of_its_own(tmp_path: Path) -> None:
+    """Two spools of one harness are told apart in job ids, and the name does not tell the path."""
+    ours = Spool(tmp_path / "codex", "codex", own=True)
+    theirs = Spool(tmp_path / "codex-plugin", "codex", own=False)
+    assert ours.name == "codex" and theirs.name.startswith("codex@") and str(tmp_path) not in theirs.name
