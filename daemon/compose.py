@@ -93,7 +93,7 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         on_event=journal.note,
     )
     extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)
-    extractions.on_open = partial(queue.wake, poll.poll_job(platform.destination).id)
+    extractions.on_open = partial(queue.hasten, poll.poll_job(platform.destination).id)
     shared = delivery.Delivery(
         store=served.store,
         queue=queue,

@@ -37,9 +37,9 @@ class Observer:
             self.on_progress()
         self._parts.counters.add(f"jobs_{what.replace('-', '_')}")
         self._parts.journal.note("job-finished", job=job.id, job_kind=job.kind, outcome=what, why=why)
-        log.info(
-            "job", job=job.id, kind=job.kind, outcome=what, why=why, seconds=round(seconds, 4), attempts=job.attempts
-        )
+        # a checkpoint that waits for its packet has attempted nothing: the packet's own runs have their lines
+        tell = log.debug if job.kind == CHECKPOINT and what == "snoozed" else log.info
+        tell("job", job=job.id, kind=job.kind, outcome=what, why=why, seconds=round(seconds, 4), attempts=job.attempts)
         if job.kind == FLUSH and job.state is JobState.DONE:
             self._parts.counters.add("packets_empty" if why.startswith("nothing") else "packets_delivered")
         if job.state is JobState.DEAD:

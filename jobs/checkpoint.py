@@ -6,7 +6,7 @@ from typing import Any
 
 from jobs.delivery import Delivery, flush_job, flush_job_id
 from jobs.failures import after_store_error
-from jobs.job import ACTIVE, Job, JobState
+from jobs.job import ACTIVE, Job, JobState, NewJob
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.errors import QueueError
@@ -69,9 +69,9 @@ def _checkpoint(job: Job, delivery: Delivery, store: EvidenceStore) -> Outcome:
     packet = packet or _reserve(store, session_id, payload)
     if packet is None:
         return _over(store, payload, delivery)
-    _ensure_flush(delivery, spool, packet)
+    new = _new_flush(delivery, spool, packet)
     packets = [*(p for p in payload.get("packets", ()) if p != packet.packet_id), packet.packet_id]
-    return Snooze(IN_FLIGHT_SECONDS, BEING_DELIVERED, {**payload, "packets": packets})
+    return Snooze(IN_FLIGHT_SECONDS, BEING_DELIVERED, {**payload, "packets": packets}, new)
 
 
 def _refusal(session_id: str, delivery: Delivery) -> str | None:
@@ -122,14 +122,16 @@ def _is_anothers(job: Job, delivery: Delivery, store: EvidenceStore, packet: Pac
     return bool(job.payload.get("wait_for_inflight")) and 0 <= waited < delivery.extraction_wait_seconds
 
 
-def _ensure_flush(delivery: Delivery, spool: str, packet: Packet) -> None:
-    """Make sure a live job delivers the packet, also where its row was set free by hand after a first delivery."""
+def _new_flush(delivery: Delivery, spool: str, packet: Packet) -> Sequence[NewJob]:
+    """Return the job that delivers the packet if there is none yet; one that is done is set free again, for its row
+    may have been opened by hand after a first delivery."""
     job = flush_job(spool, packet, delivery.platform.destination)
-    if delivery.queue.enqueue(job):
-        return
     known = delivery.queue.get(job.id)
-    if known is not None and known.state is JobState.DONE:
+    if known is None:
+        return (job,)
+    if known.state is JobState.DONE:
         delivery.queue.retry(job.id)
+    return ()
 
 
 def _over(store: EvidenceStore, payload: Mapping[str, Any], delivery: Delivery) -> Outcome:

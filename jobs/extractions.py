@@ -38,7 +38,8 @@ class Open:
 
 
 class Extractions:
-    """Safe from any thread. `on_open` is called, outside the lock, when an event is due before the planned look."""
+    """Safe from any thread. `on_open` is called, outside the lock and with the seconds until then, when an event is
+    due before the planned look."""
 
     def __init__(self, clock: Clock, *, first_interval_seconds: float) -> None:
         self._clock = clock
@@ -48,7 +49,7 @@ class Extractions:
         self._verdicts: dict[str, Extraction] = {}
         self._news: set[str] = set()
         self._planned = math.inf
-        self.on_open: Callable[[], object] = lambda: None
+        self.on_open: Callable[[float], object] = lambda _: None
 
     def register(self, event_id: str, job_id: str) -> None:
         """Watch an event for a job; one that is watched already keeps its schedule."""
@@ -64,7 +65,7 @@ class Extractions:
             if earlier:
                 self._planned = next_ask
         if earlier:
-            self.on_open()
+            self.on_open(self._first_interval)
 
     def due(self) -> Sequence[Open]:
         """Return the events to ask now, the longest overdue first."""

@@ -3,9 +3,11 @@
 Anything else a job raises is a fault of ours and counts as Retry with the error's type.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from jobs.job import NewJob
 
 
 class Outcome:
@@ -23,11 +25,12 @@ class Done(Outcome):
 @dataclass(frozen=True, slots=True)
 class Snooze(Outcome):
     """Not yet: again after `delay` seconds, or when woken; no error, no attempt used. `payload`, if given, replaces
-    the job's payload in the same transaction."""
+    the job's payload, and the jobs of `enqueue` that are new are stored, in the same transaction."""
 
     delay: float
     why: str
     payload: Mapping[str, Any] | None = None
+    enqueue: Sequence[NewJob] = ()
 
 
 @dataclass(frozen=True, slots=True)

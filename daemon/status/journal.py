@@ -24,7 +24,7 @@ class Journal:
 
     def note(self, kind: str, **fields: Any) -> None:
         """Keep an event and tell those who wait for one."""
-        at = rfc3339(self._clock.wall())
+        at = self._clock.wall()
         with self._lock:
             self._events.append({"id": self._next_id, "at": at, "kind": kind, **fields})
             self._next_id += 1
@@ -36,7 +36,7 @@ class Journal:
     def since(self, last_seen: int) -> dict[str, Any]:
         """Return the events after the id `last_seen`, and whether some between have been dropped."""
         with self._lock:
-            events = [event for event in self._events if event["id"] > last_seen]
+            events = [{**event, "at": rfc3339(event["at"])} for event in self._events if event["id"] > last_seen]
             first = self._events[0]["id"] if self._events else self._next_id
         return {"events": events, "gap": last_seen + 1 < first}
 

@@ -48,6 +48,9 @@ class JobQueue(Protocol):
     def wake(self, *job_ids: str) -> int:
         """Make waiting jobs ready now; those held by a cooling destination stay held. Return how many woke."""
 
+    def hasten(self, job_id: str, delay: float) -> bool:
+        """Let a waiting job wait for at most `delay` seconds from now; False where it does not wait for longer."""
+
     def wake_lane(self, lane: str) -> int:
         """Wake the waiting jobs of a lane."""
 

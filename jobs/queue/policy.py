@@ -1,10 +1,10 @@
 """What follows from a run: pure decisions about retries, crashes and cooldowns. `jitter` is chance, in [0, 1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jobs.job import MAX_CRASHES, JobState
+from jobs.job import MAX_CRASHES, JobState, NewJob
 from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
 from jobs.queue.contract import Destination
 
@@ -51,7 +51,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a job. `delay` counts for `waiting`; `error` is added to its errors; `payload` replaces its own.
+    """What becomes of a job. `delay` counts for `waiting`; `error` is added to its errors; `payload` replaces its own,
+    and the jobs of `enqueue` come with it.
 
     `cool` is set where the destination failed; the job is ready then, and held by the destination.
     """
@@ -64,6 +65,7 @@ class Verdict:
     payload: Mapping[str, Any] | None = None
     wake_lane: bool = False
     cool: Cool | None = None
+    enqueue: Sequence[NewJob] = ()
 
 
 def settle(outcome: Outcome, attempts: int, policy: Policy, jitter: float) -> Verdict:
@@ -71,8 +73,10 @@ def settle(outcome: Outcome, attempts: int, policy: Policy, jitter: float) -> Ve
     match outcome:
         case Done(summary, wake_lane):
             return Verdict(JobState.DONE, attempts, bounded(summary), wake_lane=wake_lane)
-        case Snooze(delay, why, payload):
-            return Verdict(JobState.WAITING, attempts, bounded(why), delay=clamped(delay), payload=payload)
+        case Snooze(delay, why, payload, enqueue):
+            return Verdict(
+                JobState.WAITING, attempts, bounded(why), delay=clamped(delay), payload=payload, enqueue=enqueue
+            )
         case Retry(why, delay):
             why = bounded(why)
             if attempts + 1 >= policy.max_attempts:

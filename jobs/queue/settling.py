@@ -83,6 +83,8 @@ def finish(
     _settle(transaction, row, verdict, not_before, moment)
     cooling.end_probe(transaction, row["destination"], row["id"])
     lanes.reseat(transaction, [row["lane"]])
+    if verdict.enqueue:
+        enqueue(transaction, verdict.enqueue, moment)
     if verdict.wake_lane and row["lane"]:
         wake(transaction, IN_LANE, (row["lane"],), moment)
     return show(transaction, taken.job.id)
@@ -126,6 +128,18 @@ def _settle(
         transaction.put_off(not_before)
     if state is JobState.DEAD:
         transaction.counted["jobs_dead"] += 1
+
+
+def hasten(transaction: Transaction, job_id: str, delay: float, moment: Moment) -> bool:
+    """Let a waiting job wait for at most `delay` seconds from now; False where it does not wait for longer."""
+    not_before = moment.now + policy.clamped(delay)
+    changed = transaction.change(
+        "UPDATE jobs SET not_before = ? WHERE id = ? AND state = 'waiting' AND not_before > ?",
+        (not_before, job_id, not_before),
+    )
+    if changed:
+        transaction.put_off(not_before)
+    return bool(changed)
 
 
 def wake(

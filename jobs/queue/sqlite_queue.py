@@ -8,7 +8,7 @@ from random import Random
 from typing import TypeVar
 
 from jobs.job import Job, JobState, NewJob
-from jobs.outcomes import Outcome
+from jobs.outcomes import Outcome, Snooze
 from jobs.queue import claiming, cooling, settling
 from jobs.queue.claiming import Moment
 from jobs.queue.claims import LEASE_SECONDS, Claim
@@ -73,6 +73,12 @@ class SqliteQueue:
         for ids in _batches(job_ids, _PARAMETERS):
             woken += self._wake(f"id IN ({','.join('?' * len(ids))})", ids)
         return woken
+
+    def hasten(self, job_id: str, delay: float) -> bool:
+        """Let a waiting job wait for at most `delay` seconds from now; False where it does not wait for longer."""
+        return self._write(
+            lambda transaction: settling.hasten(transaction, job_id, delay, self._moment()), durable=False
+        )
 
     def wake_lane(self, lane: str) -> int:
         """Wake the waiting jobs of a lane; a job without a lane has none in common with others."""
@@ -220,10 +226,12 @@ class SqliteQueue:
 
     def _finishing(self, claim: Claim, outcome: Outcome, *, answered: bool) -> Operation[Job | None]:
         jitter = self._random.random()
+        # a snooze forgotten in a power cut is a claim that is void at the next start: the job just runs once more
         return Operation(
             lambda transaction: settling.finish(
                 transaction, claim, outcome, self._moment(), answered=answered, jitter=jitter
-            )
+            ),
+            durable=not isinstance(outcome, Snooze),
         )
 
     def _over(self, claim: Claim, operation: Operation[Job | None]) -> Job | None:
@@ -235,14 +243,14 @@ class SqliteQueue:
         woken = 0
         while True:
             found, free = self._write(
-                lambda transaction: settling.wake(transaction, which, values, self._moment(), STEP)
+                lambda transaction: settling.wake(transaction, which, values, self._moment(), STEP), durable=False
             )
             woken += free
             if found < STEP:
                 return woken
 
-    def _write(self, act: Callable[[Transaction], Result]) -> Result:
-        return self._writer.run(act)
+    def _write(self, act: Callable[[Transaction], Result], *, durable: bool = True) -> Result:
+        return self._writer.run(act, durable=durable)
 
     def _moment(self) -> Moment:
         return Moment(self._clock.wall(), self._policy)

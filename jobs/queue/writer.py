@@ -94,9 +94,10 @@ class Writer:
         self._closed = False
         self._synced = True
 
-    def run(self, act: Callable[[Transaction], Result]) -> Result:
-        """Run one operation, return when it is on disk. Raises QueueUnavailable, or what `act` raised."""
-        operation = Operation(act)
+    def run(self, act: Callable[[Transaction], Result], *, durable: bool = True) -> Result:
+        """Run one operation, return when it is committed, and on disk if `durable`. Raises QueueUnavailable, or what
+        `act` raised."""
+        operation = Operation(act, durable=durable)
         self.submit(operation)
         return operation.result()
 

@@ -33,6 +33,7 @@ class Database:
         self._schema_version = -1
         self._identity = _NO_FILE
         self._is_closed = False
+        self._synced: tuple[sqlite3.Connection | None, bool] = (None, True)
         self._connection = self._open()
 
     @contextlib.contextmanager
@@ -50,14 +51,19 @@ class Database:
                 raise errors.StoreUnavailable(f"{self.path.name} cannot be used: {error.strerror}") from error
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """Give the connection out in an immediate transaction: the write lock is taken before anything is read
-        (facts 2.6). Commits at the end, rolls back on any error. Raises ReadOnlyStore where nothing may be written."""
+        (facts 2.6). Commits at the end, rolls back on any error. Raises ReadOnlyStore where nothing may be written.
+
+        Without `durable` the commit does not wait for the disk: it survives any death of the process, and may be
+        forgotten in a power cut together with all that came after it. Only in files of ours, which are in WAL mode.
+        """
         with self._lock:
             try:
                 self._look()
                 if self.read_only:
                     raise errors.ReadOnlyStore(self.problem)
+                self._sync(durable or not self.own)
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield self._connection
@@ -72,6 +78,11 @@ class Database:
                 raise self._failed(error) from error
             except OSError as error:
                 raise errors.StoreUnavailable(f"{self.path.name} cannot be used: {error.strerror}") from error
+
+    def _sync(self, durable: bool) -> None:
+        if self._synced != (self._connection, durable):
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._synced = (self._connection, durable)
 
     def checkpoint(self) -> None:
         """Move the log into the file and cut it back. Waits for nobody; a plugin's log is left its length."""

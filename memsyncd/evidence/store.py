@@ -145,12 +145,13 @@ class EvidenceStore:
         """Reserve the session's next packet, or return the one that is open, with its reason promoted.
 
         `choose` runs inside the write lock: it must be quick and touch nothing. None if it chooses nothing, and
-        always for the placeholder session (facts 2.5 to 2.8, 2.12, 2.14).
+        always for the placeholder session (facts 2.5 to 2.8, 2.12, 2.14). One that a power cut takes back is reserved
+        again with the same id: nothing was sent yet, for `begin_post` waits for the disk.
         """
         session_id = clean(session_id)
         if session_id in ("", UNKNOWN_SESSION):
             return None
-        with self._database.writing() as connection:
+        with self._database.writing(durable=False) as connection:
             shape, now = self._database.shape, self._database.clock.wall()
             scope = self._scope(connection, session_id)
             if scope is None:
@@ -199,14 +200,17 @@ class EvidenceStore:
             return self._packet_scope(connection, packet)
 
     def close_packet(self, packet_id: str, status: str, *, error: str = "") -> None:
-        """Set a packet's last status. Its posts are forgotten once it was delivered; a packet given up keeps them."""
+        """Set a packet's last status. Its posts are forgotten once it was delivered; a packet given up keeps them.
+
+        A delivery that a power cut takes back is confirmed again by asking.
+        """
 
         def act(connection: sqlite3.Connection, shape: Shape, packet: Packet) -> None:
             self._update(connection, shape, packet, status=str(status), error=error)
             if status in (PacketStatus.SUCCEEDED, PacketStatus.EXPLICITLY_STORED):
                 posts.drop(connection, packet_id)
 
-        self._change(packet_id, act)
+        self._change(packet_id, act, durable=status != PacketStatus.SUCCEEDED)
 
     def fail_packet(self, packet_id: str, status: str, error: str) -> int:
         """Count a failed attempt and keep why; return the attempts so far (facts 2.9), 0 for an unknown packet."""
@@ -243,9 +247,14 @@ class EvidenceStore:
         self._change(packet_id, act)
 
     def accept_post(self, packet_id: str, batch: int, event_id: str, batches: int, at: float) -> None:
-        """Fill the batch's slot among `batches`, set the packet `semantic-queued` and begin the wait, all in one."""
+        """Fill the batch's slot among `batches`, set the packet `semantic-queued` and begin the wait, all in one.
+
+        What a power cut takes back of it is looked for on the platform, as an answer that never came.
+        """
         post = Post(packet_id, batch, at, event_id, waiting_since=at)
-        self._change(packet_id, lambda c, shape, packet: posts.accept(c, shape, packet, post, batches=batches))
+        self._change(
+            packet_id, lambda c, shape, packet: posts.accept(c, shape, packet, post, batches=batches), durable=False
+        )
 
     def refuse_post(self, packet_id: str, batch: int) -> None:
         """Forget that a batch's request left: it was certainly not taken."""
@@ -283,8 +292,10 @@ class EvidenceStore:
         """Release the file."""
         self._database.close()
 
-    def _change(self, packet_id: str, act: Callable[[sqlite3.Connection, Shape, Packet], _Answer]) -> _Answer | None:
-        with self._database.writing() as connection:
+    def _change(
+        self, packet_id: str, act: Callable[[sqlite3.Connection, Shape, Packet], _Answer], *, durable: bool = True
+    ) -> _Answer | None:
+        with self._database.writing(durable=durable) as connection:
             connection.execute(POSTS_SQL)  # added to a plugin's file with the first write
             packet = packet_rows.packet(connection, self._database.shape, packet_id)
             return None if packet is None else act(connection, self._database.shape, packet)

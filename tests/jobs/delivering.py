@@ -96,7 +96,7 @@ class Delivering:
             redact=redact,
         )
         poll_id = poll.poll_job(self.platform.destination).id
-        self.extractions.on_open = partial(self.queue.wake, poll_id)
+        self.extractions.on_open = partial(self.queue.hasten, poll_id)
         self.handlers: Mapping[str, Callable[..., Outcome]] = {
             delivery.CHECKPOINT: checkpoint.checkpoint,
             delivery.FLUSH: flush.flush,
