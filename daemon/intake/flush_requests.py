@@ -2,10 +2,11 @@
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from daemon.intake.spool import Spool
+from daemon.intake.spool import WAITING, Spool
 from jobs.delivery import checkpoint_job
 from jobs.job import ACTIVE, JobState, NewJob
 from jobs.queue.contract import JobQueue
@@ -17,6 +18,9 @@ from memsyncd.hooks.handoff import Handoff
 from memsyncd.hooks.record import Record
 
 _MAX_STEM = 100
+
+WITHDRAWN = "its handoff was withdrawn"
+"""The reason of a job whose file its writer took away; should the file come back, so does the job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class FlushRequests:
         jobs = [job for _, job in requests if newest.get(job.lane, job) is job or not _is_idle(job)]
         jobs += [job for _, job in requests if job not in jobs and self._is_over(job.id)]
         self.queue.enqueue(*jobs)
+        for job in jobs:
+            self._ask_again(job.id)
         self.counters.add("handoffs_queued", len(jobs))
         for taken, job in requests:
             self.held[job.id] = (spool, taken.stem)
@@ -71,6 +77,12 @@ class FlushRequests:
     def _is_over(self, job_id: str) -> bool:
         known = self.queue.get(job_id)
         return known is not None and known.state not in ACTIVE
+
+    def _ask_again(self, job_id: str) -> None:
+        """Take a withdrawal back: the file is there again (given back by a plugin, on a disk that was away)."""
+        known = self.queue.get(job_id)
+        if known is not None and known.state is JobState.CANCELLED and known.reason == WITHDRAWN:
+            self.queue.retry(job_id)
 
     def _replace_idle(self, newer: NewJob) -> None:
         """Withdraw an earlier idle handoff of the session: the newer one takes its place (facts 1.20)."""
@@ -100,7 +112,7 @@ class FlushRequests:
         """Beat the hearts of the held claims; a withdrawn idle handoff ends its job (facts 1.19)."""
         for job_id, (spool, stem) in list(self.held.items()):
             with contextlib.suppress(OSError, QueueError):  # the scan tells of it, and the next beat may succeed
-                if not spool.touch(stem) and self.queue.cancel(job_id, "its handoff was withdrawn"):
+                if not spool.touch(stem) and _is_withdrawn(spool, stem) and self.queue.cancel(job_id, WITHDRAWN):
                     self.held.pop(job_id, None)
 
     def give_back(self) -> None:
@@ -114,6 +126,11 @@ def give_back(spool: Spool, stem: str) -> None:
     """Return a claim to those that wait; where the file system refuses, it goes back by itself once it is stale."""
     with contextlib.suppress(OSError):
         spool.give_back(stem)
+
+
+def _is_withdrawn(spool: Spool, stem: str) -> bool:
+    """Whether a handoff is gone for good: its directory is there (no disk is away), and it was not given back."""
+    return spool.pending.is_dir() and not os.path.lexists(spool.pending / (stem + WAITING)) and not spool.is_held(stem)
 
 
 def _is_idle(job: NewJob) -> bool:

@@ -327,3 +327,43 @@ def test_deep_nesting_stops_nobody(at: Ingesting, depth: int) -> None:
     at.prompt("after")
     at.scan()
     assert "after" in at.texts()
+
+
+def test_a_claim_that_a_plugin_gave_back_is_no_withdrawal(at: Ingesting) -> None:
+    """After a sleep our claim looks stale and goes back: it is claimed again and its job goes on (facts 1.12)."""
+    stem = at.end()
+    at.scan()
+    pending = at.spool_path / "pending"
+    (pending / f"{stem}.running").rename(pending / f"{stem}.json")
+    at.ingest.requests.beat()
+    assert at.jobs()[0].state is JobState.READY
+    at.scan()
+    assert at.pending() == [f"{stem}.running"]
+
+
+def test_a_spool_that_is_away_withdraws_nothing(at: Ingesting) -> None:
+    """A disk that is unmounted for a while takes no handoff's job with it."""
+    stem = idle(at, 300.0)
+    at.scan()
+    away = at.spool_path.rename(at.root / "away")
+    at.spool_path.mkdir()
+    at.ingest.requests.beat()
+    assert at.jobs()[0].state is JobState.WAITING
+    at.spool_path.rmdir()
+    away.rename(at.spool_path)
+    at.ingest.requests.beat()
+    assert list(at.ingest.requests.held.values()) == [(at.spool, stem)]
+
+
+def test_a_withdrawn_handoff_that_comes_back_is_asked_for_again(at: Ingesting) -> None:
+    """Its job is made ready anew; the file is not let go of undelivered."""
+    stem = at.end()
+    at.scan()
+    claimed = at.spool_path / "pending" / f"{stem}.running"
+    kept = claimed.rename(at.root / "kept")
+    at.ingest.requests.beat()
+    assert at.jobs()[0].state is JobState.CANCELLED
+    kept.rename(claimed.with_suffix(".json"))
+    at.scan()
+    assert at.jobs()[0].state is JobState.READY
+    assert at.pending() == [f"{stem}.running"]
