@@ -164,6 +164,10 @@ class Writer:
         execute = self._connection.execute
         self._sync(any(operation.durable for operation in batch))
         execute("BEGIN IMMEDIATE")
+        if len(batch) == 1:  # alone it needs no savepoint: what it raises undoes the whole
+            batch[0].run(Transaction(self._connection))
+            execute("COMMIT")
+            return
         for operation in batch:
             execute("SAVEPOINT operation")
             try:

@@ -135,14 +135,19 @@ class Shape:
     order: str = "rowid"
     problem: str = ""
     numeric_times: bool = False
+    _lists: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict, repr=False, compare=False)
 
     def has(self, table: str, column: str = "") -> bool:
         """Tell whether the table, or a column of it, is there."""
         return table in self.tables and (not column or column in self.tables[table])
 
-    def select(self, table: str, columns: Iterable[str]) -> str:
+    def select(self, table: str, columns: tuple[str, ...]) -> str:
         """Return a select list of `columns`, with NULL in place of those the file lacks."""
-        return ", ".join(column if self.has(table, column) else f"NULL AS {column}" for column in columns)
+        known = self._lists.get((table, columns))
+        if known is None:
+            known = ", ".join(column if self.has(table, column) else f"NULL AS {column}" for column in columns)
+            self._lists[table, columns] = known
+        return known
 
     def known(self, table: str, values: Mapping[str, object]) -> Mapping[str, object]:
         """Return those of `values` for which the file has a column."""
