@@ -47,6 +47,11 @@ class Grace:
         for suspect in [each for each in self._suspects if each[0] == spool and each[1] not in kept]:
             del self._suspects[suspect]
 
+    def keep_spools(self, spools: Collection[str]) -> None:
+        """Drop the suspects of spools that are not among `spools` any more: nobody looks at those again."""
+        for suspect in [each for each in self._suspects if each[0] not in spools]:
+            del self._suspects[suspect]
+
     def forget(self, spool: str, stem: str) -> None:
         """Drop a suspect that parsed after all, or was set aside."""
         self._suspects.pop((spool, stem), None)

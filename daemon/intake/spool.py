@@ -5,6 +5,7 @@ heartbeat), `dead/x.json` was given up with its reason beside it, `corrupt/x.jso
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -13,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon.intake.set_aside import REASON, WRITING, fitting, make_private, set_aside
+
 WAITING = ".json"
 CLAIMED = ".running"
-WRITING = ".tmp"
-REASON = ".reason.json"
 
 STALE_CLAIM_SECONDS = 300.0
 """A claim untouched for longer is nobody's any more (CONTRACT "A spool", facts 1.12)."""
@@ -27,8 +28,19 @@ EXPIRY_SECONDS = 7 * 24 * 3600.0
 ABANDONED_WRITE_SECONDS = 24 * 3600.0
 """A `.tmp` older than this has no writer any more (CONTRACT "A spool")."""
 
-_PRIVATE_DIRECTORY = 0o700
-_PRIVATE_FILE = 0o600
+_OF_ONE_FILE = frozenset(
+    {
+        errno.EACCES,
+        errno.EPERM,
+        errno.ELOOP,
+        errno.ENXIO,
+        errno.ENAMETOOLONG,
+        errno.EISDIR,
+        errno.ENOTEMPTY,
+        errno.ENOENT,
+    }
+)
+"""Another user's, no regular file any more, in its own way, or named so that it cannot be claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,14 @@ class Spool:
         """Create what is missing, private from the first moment; an existing plugin's own modes are left alone."""
         for directory in (self.path, self.pending, self.dead, self.corrupt):
             if self.own or directory in (self.dead, self.corrupt):
-                _make_private(directory)
+                make_private(directory)
+
+    def is_of_one_file(self, error: OSError) -> bool:
+        """Whether an error is a single file's and its neighbours can be served, rather than the disk's, the process's
+        or, where nothing in the directory may be moved, the whole spool's."""
+        if error.errno not in _OF_ONE_FILE:
+            return False
+        return error.errno not in (errno.EACCES, errno.EPERM) or os.access(self.pending, os.W_OK | os.X_OK)
 
     def waiting(self) -> list[Waiting]:
         """Return the files that wait, in name order. Links, directories and foreign names are not among them."""
@@ -107,7 +126,12 @@ class Spool:
     def read(self, stem: str) -> bytes:
         """Return a claimed handoff's bytes; a link that took the file's place is not followed."""
         descriptor = os.open(self._prefix + stem + CLAIMED, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
+            file = os.fdopen(descriptor, "rb")
+        except OSError:  # it is a directory
+            os.close(descriptor)
+            raise
+        with file:
             return file.read()
 
     def give_back(self, stem: str) -> bool:
@@ -126,36 +150,40 @@ class Spool:
         return os.path.lexists(self._prefix + stem + CLAIMED)
 
     def touch(self, stem: str) -> bool:
-        """Beat the heart of a claim; False where it is gone."""
+        """Beat the heart of a claim; False where it is gone. Another user's file has no heart, and is still there."""
         try:
             os.utime(self._prefix + stem + CLAIMED, follow_symlinks=False)
         except FileNotFoundError:
             return False
+        except PermissionError:
+            return self.is_held(stem)
         return True
 
-    def bury(self, stem: str, reason: str, detail: str = "", *, suffix: str = CLAIMED) -> None:
-        """Give a handoff up: whole into `dead/`, its reason beside it first, so that no dead file lacks one."""
-        self._set_aside(self.dead, stem, suffix, reason, detail)
+    def bury(self, stem: str, reason: str, detail: str = "", *, suffix: str = CLAIMED) -> bool:
+        """Give a handoff up, whole into `dead/`, under its own stem where that is free; False where it is gone."""
+        return set_aside(self._prefix + stem + suffix, self.dead, stem, reason, detail)
 
-    def quarantine(self, stem: str, detail: str, *, suffix: str = CLAIMED) -> None:
-        """Set bytes that are no handoff aside, whole."""
-        self._set_aside(self.corrupt, stem, suffix, "corrupt", detail)
+    def quarantine(self, stem: str, detail: str, *, suffix: str = CLAIMED) -> bool:
+        """Set bytes that are no handoff aside, whole; False where they are gone."""
+        return set_aside(self._prefix + stem + suffix, self.corrupt, stem, "corrupt", detail)
 
     def revive(self, stem: str) -> bool:
         """Bring a dead handoff back to wait, with a new age; False where there is none."""
-        source = self.dead / (stem + WAITING)
+        kept = fitting(stem)
+        source = self.dead / (kept + WAITING)
         with contextlib.suppress(FileNotFoundError):
             os.utime(source, follow_symlinks=False)
         if not _moved(source, self._prefix + stem + WAITING):
             return False
-        (self.dead / (stem + REASON)).unlink(missing_ok=True)
+        (self.dead / (kept + REASON)).unlink(missing_ok=True)
         return True
 
     def discard(self, stem: str) -> bool:
         """Delete a dead handoff and its reason, as a person asked; False where there is none."""
-        (self.dead / (stem + REASON)).unlink(missing_ok=True)
+        kept = fitting(stem)
+        (self.dead / (kept + REASON)).unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.dead / (stem + WAITING))
+            os.unlink(self.dead / (kept + WAITING))
             return True
         return False
 
@@ -176,17 +204,19 @@ class Spool:
         """Make every waiting and claimed handoff young again: a pause uses up nobody's age (facts 1.28)."""
         for entry in _entries(self.pending):
             if entry.name.endswith((WAITING, CLAIMED)):
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(FileNotFoundError, PermissionError):  # another user's file ages alone
                     os.utime(entry.path, follow_symlinks=False)
 
     def sweep(self, now: float) -> int:
-        """Delete temporary files whose writer is gone; return how many."""
+        """Delete temporary files whose writer is gone; return how many. One that cannot be deleted is left, and so is
+        what is no regular file."""
         swept = 0
         for entry in _entries(self.pending):
             if not entry.name.endswith(WRITING):
                 continue
-            with contextlib.suppress(FileNotFoundError):
-                if now - entry.stat(follow_symlinks=False).st_mtime > ABANDONED_WRITE_SECONDS:
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode) and now - status.st_mtime > ABANDONED_WRITE_SECONDS:
                     os.unlink(entry.path)
                     swept += 1
         return swept
@@ -203,7 +233,7 @@ class Spool:
                 with contextlib.suppress(FileNotFoundError):
                     oldest = min(oldest, entry.stat(follow_symlinks=False).st_mtime)
         dead = sum(1 for entry in _entries(self.dead) if _is_letter(entry.name))
-        corrupt = sum(1 for entry in _entries(self.corrupt) if not entry.name.endswith(REASON))
+        corrupt = sum(1 for entry in _entries(self.corrupt) if not entry.name.endswith((REASON, WRITING)))
         return SpoolCounts(pending, running, dead, corrupt, max(0.0, now - oldest) if pending else 0.0)
 
     def dead_letters(self) -> dict[str, str]:
@@ -214,12 +244,6 @@ class Spool:
                 stem = entry.name[: -len(WAITING)]
                 letters[stem] = _reason(self.dead / (stem + REASON))
         return letters
-
-    def _set_aside(self, directory: Path, stem: str, suffix: str, reason: str, detail: str) -> None:
-        _make_private(directory)
-        note = json.dumps({"reason": reason, "detail": detail, "file": stem + WAITING}, ensure_ascii=True)
-        _write_private(directory / (stem + REASON), note)
-        _moved(self._prefix + stem + suffix, directory / (stem + WAITING))
 
 
 def _entries(directory: Path) -> Iterator["os.DirEntry[str]"]:
@@ -247,19 +271,3 @@ def _reason(path: Path) -> str:
         return str(json.loads(path.read_text(encoding="utf-8")).get("reason", ""))
     except (OSError, ValueError, AttributeError):
         return ""
-
-
-def _make_private(directory: Path) -> None:
-    with contextlib.suppress(FileExistsError):
-        os.makedirs(directory, mode=_PRIVATE_DIRECTORY)
-        os.chmod(directory, _PRIVATE_DIRECTORY)
-
-
-def _write_private(path: Path, text: str) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}{WRITING}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, _PRIVATE_FILE)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(temporary, path)

@@ -57,3 +57,12 @@ def test_the_next_look_is_when_the_first_grace_ends() -> None:
     assert grace.next_look_seconds() == GRACE_SECONDS - 10
     grace.forget("s", "a")
     assert grace.next_look_seconds() is None
+
+
+def test_suspects_of_a_spool_that_is_gone_are_forgotten() -> None:
+    """Else nobody would ever judge them, and the thread would look again twenty times a second."""
+    grace = Grace(HandClock().clock())
+    grace.is_over("gone", torn())
+    grace.is_over("here", torn())
+    grace.keep_spools({"here"})
+    assert grace.holds("here", torn()) and not grace.holds("gone", torn())

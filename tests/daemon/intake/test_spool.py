@@ -138,3 +138,23 @@ def test_a_plugins_spool_has_a_name_of_its_own(tmp_path: Path) -> None:
     ours = Spool(tmp_path / "codex", "codex", own=True)
     theirs = Spool(tmp_path / "codex-plugin", "codex", own=False)
     assert ours.name == "codex" and theirs.name.startswith("codex@") and str(tmp_path) not in theirs.name
+
+
+def test_a_sweep_goes_on_past_what_it_cannot_delete(spool: Spool) -> None:
+    """A directory and a link named like temporary files stay, and cost the others nothing."""
+    old = drop(spool, "z", suffix=".tmp", age=25 * 3600)
+    (spool.pending / "a.tmp").mkdir()
+    (spool.pending / "b.tmp").symlink_to(spool.pending)
+    now = old.stat().st_mtime + 50 * 3600
+    assert spool.sweep(now) == 1
+    assert sorted(path.name for path in spool.pending.iterdir()) == ["a.tmp", "b.tmp"]
+
+
+def test_a_directory_in_place_of_a_claim_leaks_no_descriptor(spool: Spool) -> None:
+    """What cannot be read is closed again, however often it is tried."""
+    (spool.pending / "a.running").mkdir()
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        with pytest.raises(IsADirectoryError):
+            spool.read("a")
+    assert len(os.listdir("/dev/fd")) == before
