@@ -38,11 +38,19 @@ def handoff_from(content: bytes, *, stem: str) -> Handoff:
 def _cleaned(content: bytes) -> Any:
     text = content.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", "replace")
     try:
-        return _storable(json.loads(text))
+        return _storable(json.loads(text, parse_int=_integer))
     except ValueError as error:
         raise TornError("not one whole JSON document") from error
     except RecursionError as error:
         raise NotAHandoffError("nested too deeply") from error
+
+
+def _integer(digits: str) -> int | str:
+    """Return a whole number, as text where it has more digits than Python turns into one (4,300)."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def _storable(value: Any) -> Any:

@@ -1,35 +1,36 @@
 """Ingest: from waiting handoffs to committed evidence and to jobs. One thread runs it, so every claim has one owner.
 
 Records are unlinked after the commit that holds them. Flushes stay as `.running` until their job is over. What does not
-parse waits out its grace and is set aside whole; it costs its neighbours nothing.
+parse waits out its grace and is set aside whole; it costs its neighbours nothing, and neither does a handoff that no
+part of the way can digest: whatever it provokes, it is a suspect like what does not parse.
 """
 
-import errno
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from daemon.intake.document import MAX_BYTES, TornError, handoff_from
+from daemon.intake.document import TornError, handoff_from
+from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, Taken, give_back, safe_name
 from daemon.intake.grace import Grace
-from daemon.intake.repeats import Repeats, digest
 from daemon.intake.served import Served
 from daemon.intake.sessions import Sessions
-from daemon.intake.spool import EXPIRY_SECONDS, WAITING, Spool, Waiting
+from daemon.intake.spool import Spool, Waiting
+from daemon.intake.suspects import Suspects
 from daemon.intake.unlinking import Unlinking
 from daemon.status.findings import Findings
 from jobs.delivery import checkpoint_job
 from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
-from memsyncd.clock import Clock, from_rfc3339, rfc3339
+from memsyncd.clock import Clock
 from memsyncd.counters import Counters
-from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.adapters import records_for
-from memsyncd.hooks.handoff import Handoff, HarnessProcess, NotAHandoffError
-from memsyncd.hooks.record import UNKNOWN_SESSION, Record
+from memsyncd.hooks.handoff import NotAHandoffError
+from memsyncd.hooks.record import UNKNOWN_SESSION
 from memsyncd.packets import checkpoint as selection
-from memsyncd.redaction import redact, redact_value
+from memsyncd.redaction import redact
 
 BATCH = 100
 """Handoffs per evidence transaction: measured at 18,000 a second with full sync (measured.md, Claims and SQLite)."""
@@ -37,8 +38,20 @@ BATCH = 100
 BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends early beyond this, so that large handoffs do not add up in memory."""
 
-_UNREADABLE = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO})
-"""The file itself, not the disk or the process, is at fault: another's, or no regular file any more."""
+_OF_THE_STORES = (OSError, sqlite3.Error, QueueError)
+"""Errors of disk, evidence (its EvidenceError is a sqlite3.Error) and queue: no handoff is to blame."""
+
+_OF_A_ROW = (sqlite3.DataError, sqlite3.IntegrityError)
+"""Causes with which SQLite refuses a row it cannot hold, as a text beyond its limit, though the store is sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A handoff on its way: the file it was, and what is to be stored of it."""
+
+    waiting: Waiting
+    taken: Taken
+    events: Sequence[NewEvent]
 
 
 @dataclass
@@ -57,18 +70,23 @@ class Ingest:
     on_event: Callable[..., None]
     grace: Grace = field(init=False)
     requests: FlushRequests = field(init=False)
-    _repeats: Repeats = field(default_factory=Repeats)
+    _suspects: Suspects = field(init=False)
+    _events: Events = field(init=False)
     _answered: set[tuple[str, str]] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
+        self._suspects = Suspects(self.grace, self.counters, self.findings, self.on_event)
         self.requests = FlushRequests(self.queue, self.counters, self.on_event)
+        self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded)
 
     def scan(self, *, stopping: Callable[[], bool] = lambda: False) -> int:
         """Take in everything that waits in every spool; return how many handoffs were."""
         taken = 0
-        for spool in self.served.spools():
+        spools = self.served.spools()
+        self._suspects.keep_spools({spool.name for spool in spools})
+        for spool in spools:
             taken += self._scan_spool(spool, stopping)
         return taken
 
@@ -79,7 +97,8 @@ class Ingest:
             waiting = self._to_take(spool)
             store = self._store(spool)
             if store is None:
-                return 0  # what waits goes on waiting
+                self._suspects.put_off(spool.name)  # what waits goes on waiting
+                return 0
             while waiting and not stopping():
                 batch = _next_batch(waiting)
                 del waiting[: len(batch)]
@@ -87,8 +106,9 @@ class Ingest:
             self._unlinking.settle()
             self._checkpoint_answered(spool, store)
             self.findings.clear("spool-read-only", where)
-        except (OSError, EvidenceError, QueueError) as error:
+        except _OF_THE_STORES as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
+            self._suspects.put_off(spool.name)
             why = (isinstance(error, OSError) and error.strerror) or str(error)
             if self.findings.report("spool-read-only", where, why):
                 self.on_event("spool-failed", spool=spool.name, error=why)
@@ -108,124 +128,122 @@ class Ingest:
             waiting = []
         else:
             waiting = spool.waiting()
-        self.grace.keep(spool.name, [entry.stem for entry in waiting])
+        self._suspects.keep(spool.name, {entry.stem for entry in waiting})
         return waiting
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
-        claimed: list[Taken] = []
+        claimed: list[_Claimed] = []
+        self._events.begin_batch()
         try:
             for waiting in batch:
-                taken = self._claim(spool, waiting)
-                if taken is not None:
-                    claimed.append(taken)
-            self._record(spool, store, claimed)
-            self.requests.ask(spool, store, [taken for taken in claimed if taken.handoff.is_flush])
-        except (OSError, EvidenceError, QueueError):
-            self.requests.drop(spool, {taken.stem for taken in claimed})
-            for taken in claimed:
-                give_back(spool, taken.stem)
+                one = self._claim(spool, store, waiting)
+                if one is not None:
+                    claimed.append(one)
+            return self._settle(spool, store, claimed)
+        except _OF_THE_STORES:
+            self.requests.drop(spool, {one.waiting.stem for one in claimed})
+            for one in claimed:
+                give_back(spool, one.waiting.stem)
             raise
-        self._finish_records(spool, [taken.stem for taken in claimed if not taken.handoff.is_flush])
-        return len(claimed)
 
-    def _claim(self, spool: Spool, waiting: Waiting) -> Taken | None:
+    def _claim(self, spool: Spool, store: EvidenceStore, waiting: Waiting) -> _Claimed | None:
+        """Claim a handoff and make of it what is to be stored; None where it is none, or not yet, or another's."""
+        stem = waiting.stem
         age = self.clock.wall() - waiting.changed_at
-        if self._is_beyond_limits(spool, waiting, age):
-            return None
-        if self.grace.holds(spool.name, waiting) or not spool.claim(waiting.stem):
-            return None
-        handoff = self._read(spool, waiting)
-        if handoff is None:
-            return None
-        self.grace.forget(spool.name, waiting.stem)
-        if not handoff.is_flush and not self.served.store(spool.name).own:
-            spool.bury(waiting.stem, "not-recorded", "events of a plugin's spool are written by the plugin alone")
-            self._lost("handoffs_dead", spool, waiting.stem)
-            return None
-        return Taken(waiting.stem, handoff, records_for(handoff, spool.harness, redact=redact), age)
-
-    def _is_beyond_limits(self, spool: Spool, waiting: Waiting, age: float) -> bool:
-        """Give up a file that is too large or has waited too long; tell whether it was."""
-        if waiting.size > MAX_BYTES:
-            spool.bury(waiting.stem, "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}", suffix=WAITING)
-            self._lost("handoffs_oversized", spool, waiting.stem)
-            return True
-        if age > EXPIRY_SECONDS:
-            spool.bury(waiting.stem, "expired", f"waited {age / 86_400:.1f} days", suffix=WAITING)
-            self._lost("handoffs_expired", spool, waiting.stem)
-            return True
-        return False
-
-    def _read(self, spool: Spool, waiting: Waiting) -> Handoff | None:
-        """Return a claimed file's handoff; None where it is none, or not yet, or cannot be read at present."""
         try:
-            return handoff_from(spool.read(waiting.stem), stem=safe_name(waiting.stem))
-        except (TornError, NotAHandoffError) as error:
-            self._suspect(spool, waiting, str(error))
-        except FileNotFoundError:
-            pass  # its writer withdrew it
+            if self._suspects.is_beyond_limits(spool, waiting, age):
+                return None
+            if self.grace.holds(spool.name, waiting) or not spool.claim(stem):
+                return None
         except OSError as error:
-            if error.errno not in _UNREADABLE:
-                give_back(spool, waiting.stem)
+            self._suspects.leave(spool, stem, error)
+            return None
+        try:
+            return self._read(spool, store, waiting, age)
+        except OSError as error:
+            give_back(spool, stem)
+            self._suspects.leave(spool, stem, error)
+            return None
+
+    def _read(self, spool: Spool, store: EvidenceStore, waiting: Waiting, age: float) -> _Claimed | None:
+        """Return what a claimed file holds; None where it is no handoff, or not yet, or cannot be read. Raises OSError
+        and EvidenceError, the file given back."""
+        try:
+            content = spool.read(waiting.stem)
+        except FileNotFoundError:
+            return None  # its writer withdrew it
+        except OSError as error:
+            if not spool.is_of_one_file(error):
                 raise
-            self._suspect(spool, waiting, error.strerror or str(error))
+            self._suspects.suspect(spool, waiting, error.strerror or str(error))
+            return None
+        try:
+            handoff = handoff_from(content, stem=safe_name(waiting.stem))
+            if not handoff.is_flush and not store.own:
+                detail = "events of a plugin's spool are written by the plugin alone"
+                if spool.bury(waiting.stem, "not-recorded", detail):
+                    self._suspects.lost("handoffs_dead", spool, waiting.stem)
+                return None
+            records = records_for(handoff, spool.harness, redact=redact)
+            events = self._events.of(handoff, records, spool, store)
+            return _Claimed(waiting, Taken(waiting.stem, handoff, records, age), events)
+        except (TornError, NotAHandoffError) as error:
+            self._suspects.suspect(spool, waiting, str(error))
+        except _OF_THE_STORES:
+            give_back(spool, waiting.stem)
+            raise
+        except Exception as error:  # noqa: BLE001  (no handoff may end the thread, whatever it provokes)
+            self._suspects.suspect(spool, waiting, _told(error))
         return None
 
-    def _suspect(self, spool: Spool, waiting: Waiting, why: str) -> None:
-        """Set aside what is no handoff once nobody writes to it any more; until then it waits as it was."""
-        if self.grace.is_over(spool.name, waiting):
-            spool.quarantine(waiting.stem, why)
-            self.grace.forget(spool.name, waiting.stem)
-            self._lost("handoffs_corrupt", spool, waiting.stem)
-        else:
-            spool.give_back(waiting.stem)
+    def _settle(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Claimed]) -> int:
+        """Record and ask for what was claimed; return how many handoffs were taken.
 
-    def _lost(self, counter: str, spool: Spool, stem: str) -> None:
-        self.counters.add(counter)
-        self.on_event(counter.replace("_", "-"), spool=spool.name, handoff=stem)
+        Where that fails for a reason that is not the store's or the queue's, one of the handoffs is at fault: they are
+        settled one by one, and it is a suspect. Raises OSError, EvidenceError and QueueError; all may be given back.
+        """
+        try:
+            self._record(spool, store, claimed)
+            self.requests.ask(spool, store, [one.taken for one in claimed if one.taken.handoff.is_flush])
+        except Exception as error:
+            of_them = isinstance(error.__cause__, _OF_A_ROW)
+            if isinstance(error, _OF_THE_STORES) and not of_them:
+                raise
+            self.requests.drop(spool, {one.waiting.stem for one in claimed})
+            if len(claimed) > 1:
+                return sum(self._settle(spool, store, [one]) for one in claimed)
+            self._set_apart(spool, claimed[0].waiting, _told(error.__cause__ if of_them else error))
+            return 0
+        for one in claimed:
+            self.grace.forget(spool.name, one.waiting.stem)
+        self._finish_records(spool, [one.waiting.stem for one in claimed if not one.taken.handoff.is_flush])
+        return len(claimed)
 
-    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[Taken]) -> None:
-        events: list[NewEvent] = []
-        scopes: dict[str, Scope] = {}  # a batch is read in an instant: each directory is looked at once
-        processes: dict[str, HarnessProcess | None] = {}
-        for taken in claimed:
-            for index, record in enumerate(taken.records):
-                if self.is_excluded(record.cwd):
-                    self.counters.add("events_excluded")
-                    continue
-                if not store.own:
-                    continue  # a plugin records the last answer of a session by itself (facts 1.26)
-                if record.cwd not in scopes:
-                    scopes[record.cwd] = self.resolve(record.cwd)
-                self._repeats.read(spool.name, record.session_id, store)
-                event = self._event(taken.handoff, index, record, spool, scopes[record.cwd])
-                if event is None:
-                    self.counters.add("events_repeated")
-                    continue
-                events.append(event)
-                processes[record.session_id] = taken.handoff.process
+    def _set_apart(self, spool: Spool, waiting: Waiting, why: str) -> None:
+        try:
+            self._suspects.suspect(spool, waiting, why)
+        except OSError as error:
+            give_back(spool, waiting.stem)
+            self._suspects.leave(spool, waiting.stem, error)
+
+    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Claimed]) -> None:
+        events = [event for one in claimed for event in one.events]
         if not events:
             return
         appended = store.append(events)
         self.counters.add("events_recorded", appended.inserted)
         self.counters.add("events_repeated", appended.duplicates)
         self.on_event("evidence-recorded", spool=spool.name, events=appended.inserted, repeated=appended.duplicates)
-        self._after_commit(spool, events, processes, appended.answered)
+        self._after_commit(spool, claimed)
+        self._answered |= {(spool.name, session_id) for session_id in appended.answered}
 
-    def _after_commit(
-        self,
-        spool: Spool,
-        events: Sequence[NewEvent],
-        processes: dict[str, HarnessProcess | None],
-        answered: frozenset[str],
-    ) -> None:
+    def _after_commit(self, spool: Spool, claimed: Sequence[_Claimed]) -> None:
         now = self.clock.monotonic()
-        for event in events:
-            if event.session_id != UNKNOWN_SESSION:  # which is nobody's session: its end calls for nothing
-                self.sessions.moved(
-                    spool.name, event.session_id, event.handoff_id, at=now, process=processes[event.session_id]
-                )
-        self._answered |= {(spool.name, session_id) for session_id in answered}
+        for one in claimed:
+            for event in one.events:
+                if event.session_id != UNKNOWN_SESSION:  # which is nobody's session: its end calls for nothing
+                    process = one.taken.handoff.process
+                    self.sessions.moved(spool.name, event.session_id, event.handoff_id, at=now, process=process)
 
     def _checkpoint_answered(self, spool: Spool, store: EvidenceStore) -> None:
         """Look once, after all that waited, at the sessions with new answers: a backlog would else be read anew with
@@ -244,35 +262,14 @@ class Ingest:
             key = f"{safe_name(session_id)}:{due[-1].id}"
             self.queue.enqueue(checkpoint_job(spool.name, session_id, key=key, reason="periodic"))
 
-    def _event(self, handoff: Handoff, index: int, record: Record, spool: Spool, scope: Scope) -> NewEvent | None:
-        """Return a record as an event; None where an earlier run of the daemon has recorded it."""
-        captured = from_rfc3339(handoff.captured_at)
-        moment = self.clock.wall() if captured is None else captured
-        payload = redact_value(dict(record.payload))
-        content = digest(record.kind, record.agent_id, payload)
-        key: str | None
-        if record.turn_id:
-            # one turn may end more than once with different answers, so an answer's content is part of its name
-            key = f"{record.kind}:{record.turn_id}:{record.agent_id}"
-            key += f":{content}" if record.kind == "assistant_stop" else ""
-        else:
-            key = self._repeats.key(spool.name, record.session_id, content, captured_at=moment, handoff_id=handoff.id)
-        if key is None:
-            return None
-        return NewEvent(
-            session_id=record.session_id,
-            kind=record.kind,
-            payload=payload,
-            created_at=rfc3339(moment),
-            handoff_id=f"{handoff.id}#{index}" if index else handoff.id,
-            scope=scope,
-            harness=handoff.harness or spool.harness,
-            duplicate_key=key,
-        )
-
     def _finish_records(self, spool: Spool, stems: Sequence[str]) -> None:
         self._unlinking.finish(spool, stems)
         self.counters.add("handoffs_recorded", len(stems))
+
+
+def _told(error: BaseException | None) -> str:
+    """Return an error's kind: its words may hold a handoff's."""
+    return type(error).__name__
 
 
 def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:

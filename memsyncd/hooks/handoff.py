@@ -19,6 +19,9 @@ REASONS = frozenset({"session-end", "pre-compact", "periodic", "idle", "manual",
 MAX_DELAY_SECONDS = 7 * 24 * 3600.0
 """A longer wait than a handoff may live (CONTRACT: 7 days) is cut to it."""
 
+MAX_PID, MAX_STARTED = 1 << 31, 1 << 64
+"""Beyond these no kernel numbers a process or counts its ticks (proc(5))."""
+
 
 class NotAHandoffError(ValueError):
     """The JSON is well formed but is no handoff; the message says which part is wrong."""
@@ -109,7 +112,9 @@ def _text(value: object) -> str:
 def _seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    return min(max(float(value), 0.0), MAX_DELAY_SECONDS) if value == value else 0.0  # noqa: PLR0124  (NaN)
+    if not value > 0:  # which is so of NaN
+        return 0.0
+    return float(min(value, MAX_DELAY_SECONDS))  # cut first: an integer may be beyond any float
 
 
 def _process(value: object) -> HarnessProcess | None:
@@ -118,4 +123,6 @@ def _process(value: object) -> HarnessProcess | None:
     pid, started = value.get("pid"), value.get("started")
     if isinstance(pid, bool) or isinstance(started, bool) or not isinstance(pid, int) or not isinstance(started, int):
         return None
-    return HarnessProcess(pid=pid, started=started, namespace=_text(value.get("namespace"))) if pid > 1 else None
+    if not (1 < pid < MAX_PID and 0 <= started < MAX_STARTED):
+        return None
+    return HarnessProcess(pid=pid, started=started, namespace=_text(value.get("namespace")))

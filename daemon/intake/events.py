@@ -1,0 +1,78 @@
+"""From the records of a handoff to the events that are stored: where each belongs, redacted, and each told once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from daemon.intake.repeats import Repeats, digest
+from daemon.intake.spool import Spool
+from memsyncd.clock import Clock, from_rfc3339, rfc3339
+from memsyncd.counters import Counters
+from memsyncd.evidence.event import NewEvent, Scope
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.hooks.handoff import Handoff
+from memsyncd.hooks.record import Record
+from memsyncd.redaction import redact_value
+
+
+@dataclass(slots=True)
+class Events:
+    """Used by the one thread that owns the spools. `resolve` tells a directory's scope, `is_excluded` whether nothing
+    of it is captured."""
+
+    clock: Clock
+    counters: Counters
+    resolve: Callable[[str], Scope]
+    is_excluded: Callable[[str], bool]
+    _repeats: Repeats = field(default_factory=Repeats)
+    _scopes: dict[str, Scope] = field(default_factory=dict)
+
+    def begin_batch(self) -> None:
+        """Look at each directory anew: within a batch, which is read in an instant, it is looked at once."""
+        self._scopes.clear()
+
+    def of(
+        self, handoff: Handoff, records: Sequence[Record], spool: Spool, store: EvidenceStore
+    ) -> tuple[NewEvent, ...]:
+        """Return what is to be stored of a handoff. Raises EvidenceError, and whatever an odd handoff provokes."""
+        events = []
+        for index, record in enumerate(records):
+            if self.is_excluded(record.cwd):
+                self.counters.add("events_excluded")
+                continue
+            if not store.own:
+                continue  # a plugin records the last answer of a session by itself (facts 1.26)
+            if record.cwd not in self._scopes:
+                self._scopes[record.cwd] = self.resolve(record.cwd)
+            self._repeats.read(spool.name, record.session_id, store)
+            event = self._event(handoff, index, record, spool)
+            if event is None:
+                self.counters.add("events_repeated")
+            else:
+                events.append(event)
+        return tuple(events)
+
+    def _event(self, handoff: Handoff, index: int, record: Record, spool: Spool) -> NewEvent | None:
+        """Return a record as an event; None where an earlier run of the daemon has recorded it."""
+        captured = from_rfc3339(handoff.captured_at)
+        moment = self.clock.wall() if captured is None else captured
+        payload = redact_value(dict(record.payload))
+        content = digest(record.kind, record.agent_id, payload)
+        key: str | None
+        if record.turn_id:
+            # one turn may end more than once with different answers, so an answer's content is part of its name
+            key = f"{record.kind}:{record.turn_id}:{record.agent_id}"
+            key += f":{content}" if record.kind == "assistant_stop" else ""
+        else:
+            key = self._repeats.key(spool.name, record.session_id, content, captured_at=moment, handoff_id=handoff.id)
+        if key is None:
+            return None
+        return NewEvent(
+            session_id=record.session_id,
+            kind=record.kind,
+            payload=payload,
+            created_at=rfc3339(moment),
+            handoff_id=f"{handoff.id}#{index}" if index else handoff.id,
+            scope=self._scopes[record.cwd],
+            harness=handoff.harness or spool.harness,
+            duplicate_key=key,
+        )
