@@ -4,9 +4,18 @@ import _json
 import posix
 import time
 
-SHELLS = frozenset({b"sh", b"bash", b"dash", b"zsh", b"fish", b"ksh", b"ash", b"busybox", b"env"})
-MAX_SHELLS = 3
-"""Shells to look past between the hook and its harness: `sh -c` of the harness, a wrapper's, and one to spare."""
+BETWEEN = frozenset(
+    b"sh bash dash zsh fish ksh ash busybox env timeout nice ionice nohup setsid stdbuf time flock script sudo su doas"
+    b" xargs npx npm pnpm yarn uv uvx".split()
+)
+"""Shells, and programs that run another one: never the harness. Named, for some give what they run a pipe or a
+terminal of their own, and of another user's the standard input cannot be told."""
+
+MAX_BETWEEN = 8
+"""Processes to look past between the hook and its harness: a shell, a wrapper and its shell are three."""
+
+PIPE, SOCKET, KIND = 0o010000, 0o140000, 0o170000
+"""inode(7): through which of them harnesses send the hook's JSON, and the mask. (`stat` would be an import.)"""
 
 PARENT, STARTED = 1, 19
 """Places of fields 4 and 22 of proc(5)'s `stat` among those behind the command's name."""
@@ -50,14 +59,20 @@ def surroundings() -> str:
 
 
 def harness_process() -> str:
-    """Return as a member the process that started us, past the shells between; empty without /proc.
+    """Return as a member the process that started us, past those in between; empty without /proc.
+
+    In between are the programs of BETWEEN, and any helper whose standard input is the very pipe that is ours: the
+    harness holds the other end of it. Such a helper is gone when the hook is, and taken for the harness would make
+    of every turn a session that has ended. One that reads the JSON and sends it on through a pipe of its own cannot be
+    told from a harness, and is taken for one.
 
     `started` is in clock ticks since boot. `namespace` goes along because seen from another pid namespace, as from
     outside a container, the number means another process or none.
     """
     pid = posix.getppid()
+    ours = _pipe(0)
     try:
-        for _ in range(MAX_SHELLS + 1):
+        for _ in range(MAX_BETWEEN + 1):
             stat = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
             line = posix.read(stat, 1024)
             posix.close(stat)
@@ -65,7 +80,9 @@ def harness_process() -> str:
             fields = behind.split()
             if pid <= 1:
                 return ""
-            if command not in SHELLS:
+            # npm names itself after what it runs: "npm exec tool"
+            is_between = command.partition(b" ")[0] in BETWEEN
+            if not is_between and not (ours and _pipe(f"/proc/{pid}/fd/0") == ours):
                 namespace = _json.encode_basestring_ascii(posix.readlink("/proc/self/ns/pid"))
                 started = int(fields[STARTED])
                 return f', "process": {{"pid": {pid}, "started": {started}, "namespace": {namespace}}}'
@@ -73,3 +90,12 @@ def harness_process() -> str:
     except (OSError, ValueError, IndexError):
         pass  # another system, or the process has just ended
     return ""
+
+
+def _pipe(file: "int | str") -> "tuple[int, int] | None":
+    """Return what tells one pipe or socket from every other; None where it is neither, or cannot be looked at."""
+    try:
+        found = posix.stat(file)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_mode & KIND in (PIPE, SOCKET) else None

@@ -69,6 +69,38 @@ def test_the_harness_process_is_found_past_its_shells(drop: Any) -> None:
     assert process["namespace"] == str(Path("/proc/self/ns/pid").readlink())
 
 
+HELPER = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:], {}).returncode)"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")
+@pytest.mark.parametrize(
+    "between",
+    [
+        [sys.executable, "-c", HELPER.format("stdin=sys.stdin")],
+        [sys.executable, "-c", HELPER.format("stdin=sys.stdin"), "timeout", "20", "sh", "-c", '"$@"; true', "sh"],
+        ["env", "A=b", "timeout", "20", "nice", "timeout", "20", "sh", "-c", '"$@"; true', "sh"],
+    ],
+    ids=["helper", "helper-and-launchers", "launchers"],
+)
+def test_the_harness_process_is_found_past_helpers(drop: Any, between: list[str]) -> None:
+    """What merely hands the harness's pipe on, and what is known to run other programs, is gone with the hook: it is
+    not the process whose end is the session's."""
+    environment = {"PATH": os.defpath, "MEMSYNCD_HOME": str(drop.home)}
+    command = [*between, *drop.command("stop", "--harness", "claude-code")]
+    subprocess.run(command, input=b"{}", check=True, env=environment, timeout=30)
+    assert drop.only()["process"]["pid"] == os.getpid()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc here")
+def test_a_harness_just_begun_is_the_harness(drop: Any) -> None:
+    """A program of any name that sends the JSON itself is taken for the harness, however young it is."""
+    agent = [sys.executable, "-c", HELPER.format("input=b'{}'"), *drop.command("stop", "--harness", "claude-code")]
+    environment = {"MEMSYNCD_HOME": str(drop.home)}
+    with subprocess.Popen(agent, stdin=subprocess.PIPE, env=environment) as process:
+        process.wait(timeout=30)
+    assert drop.only()["process"]["pid"] == process.pid
+
+
 def test_the_project_directory_goes_along(drop: Any) -> None:
     """The project the harness names in its environment is in the handoff, and a deleted directory is no obstacle."""
     gone = drop.home.parent / "gone"
