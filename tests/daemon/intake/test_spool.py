@@ -1,5 +1,6 @@
 """A spool's directories and the renames in them."""
 
+import errno
 import json
 import os
 import stat
@@ -158,3 +159,16 @@ def test_a_directory_in_place_of_a_claim_leaks_no_descriptor(spool: Spool) -> No
         with pytest.raises(IsADirectoryError):
             spool.read("a")
     assert len(os.listdir("/dev/fd")) == before
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one_files"),
+    [(errno.ENAMETOOLONG, True), (errno.EISDIR, True), (errno.ELOOP, True), (errno.EACCES, True), (errno.EPERM, True),
+     (errno.EIO, False), (errno.ENOSPC, False), (errno.EROFS, False), (errno.EMFILE, False)],
+)  # fmt: skip
+def test_whose_an_error_is(spool: Spool, number: int, is_one_files: bool) -> None:
+    """A file's own fault costs it alone; the disk's or the process's is the spool's, and so is a refusal where nothing
+    in the directory may be moved."""
+    assert spool.is_of_one_file(OSError(number, "")) is is_one_files
+    spool.pending.rmdir()
+    assert not spool.is_of_one_file(PermissionError(errno.EACCES, ""))
