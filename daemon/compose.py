@@ -31,11 +31,14 @@ from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.local.schema import NewerSchema as NewerMemory
 from memsyncd.platforms.mem0 import Mem0Platform
 from memsyncd.platforms.platform import Platform
-from memsyncd.platforms.transport import HttpSettings
+from memsyncd.platforms.transport import PARALLEL_CALLS, HttpSettings
 from memsyncd.redaction import redact
 from memsyncd.scope.remote import project_id
 from memsyncd.scope.resolve import ScopeResolver
 from memsyncd.scope.user import user_id
+
+SEARCHES_BESIDE = 2
+"""Calls for what people and agents ask, beside one of each worker: a full house must not look like an outage."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,12 @@ def _platform(places: Places, settings: Settings, key_source: KeySource, clock: 
         except NewerMemory as error:
             raise ConfigurationError(f"{error}.") from error
     if settings.platform.kind == "mem0":
-        http = HttpSettings(settings.http.timeout_seconds, settings.http.proxy, settings.http.ca_file)
+        http = HttpSettings(
+            settings.http.timeout_seconds,
+            settings.http.proxy,
+            settings.http.ca_file,
+            parallel=max(PARALLEL_CALLS, settings.queue.workers + SEARCHES_BESIDE),
+        )
         return Mem0Platform(
             settings.platform.url,
             key_source,

@@ -21,9 +21,6 @@ from memsyncd.platforms.network import Call, CallEndedError, Network
 from memsyncd.platforms.platform import Cancelled, Unreachable
 from memsyncd.version import __version__
 
-PARALLEL_CALLS = transport.POOL_SIZE - 2
-"""Calls in the air at once; below the pool's size (never-again 153)."""
-
 CONNECT_SECONDS = 5.0
 """For a connection, and for a place among the parallel calls; never more than the call's own time."""
 
@@ -59,7 +56,7 @@ class HttpClient:
         open_transport: OpenTransport,
         clock: Clock,
         *,
-        parallel: int = PARALLEL_CALLS,
+        parallel: int = transport.PARALLEL_CALLS,
         resolve: Resolve = system_resolver,
     ) -> None:
         self.base = base_url(url)

@@ -75,7 +75,9 @@ class Mem0Platform:
         def connect(network: Network) -> httpx.BaseTransport:
             return open_transport(self._client.base, http, network, proxies())
 
-        self._client = HttpClient(url or DEFAULT_URL, open_connection or connect, clock, resolve=resolve)
+        self._client = HttpClient(
+            url or DEFAULT_URL, open_connection or connect, clock, parallel=http.parallel, resolve=resolve
+        )
         self._key_source = key_source
         self._clock = clock
         self._redact = redact

@@ -16,8 +16,11 @@ import httpx
 
 from memsyncd.platforms.network import Network
 
-POOL_SIZE = 10
-"""Connections at most; calls are limited below it, so that none ever waits in the pool (never-again 153)."""
+PARALLEL_CALLS = 8
+"""Calls in the air at once, where nothing else is said."""
+
+SPARE_CONNECTIONS = 2
+"""So many more connections than calls may be open, so that no call ever waits in the pool (never-again 153)."""
 
 KEEP_ALIVE_SECONDS = 30.0
 """An idle connection is dropped after this. Load balancers commonly drop theirs after 60 s, and the side that drops
@@ -32,12 +35,14 @@ DEFAULT_WRITE_SECONDS = 15.0
 class HttpSettings:
     """The `[http]` settings, none of which applies to loopback (CONTRACT).
 
-    `timeout_seconds` is a write's whole time, `proxy` a URL, `ca_file` a path to PEM text.
+    `timeout_seconds` is a write's whole time, `proxy` a URL, `ca_file` a path to PEM text. `parallel` is how many
+    calls may be in the air at once, on loopback too.
     """
 
     timeout_seconds: float = DEFAULT_WRITE_SECONDS
     proxy: str = ""
     ca_file: str = ""
+    parallel: int = PARALLEL_CALLS
 
 
 class ProxyNotSupportedError(httpcore.ProxyError):
@@ -147,12 +152,13 @@ def open_transport(
         context = ssl.create_default_context() if loopback else certificates(settings.ca_file)
     if proxy is not None and proxy.url.scheme == b"https":
         proxy.ssl_context = context
+    connections = settings.parallel + SPARE_CONNECTIONS
     return PooledTransport(
         httpcore.ConnectionPool(
             ssl_context=context,
             proxy=proxy,
-            max_connections=POOL_SIZE,
-            max_keepalive_connections=POOL_SIZE,
+            max_connections=connections,
+            max_keepalive_connections=connections,
             keepalive_expiry=KEEP_ALIVE_SECONDS,
             network_backend=network,
         )
