@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,22 +13,20 @@ from dataclasses import dataclass, field
 import structlog
 
 from daemon import logs
-from daemon.clock_watch import ClockWatch
 from daemon.compose import Parts, compose
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
-from daemon.intake.watch import Watcher
 from daemon.lock import DaemonLock
 from daemon.observer import Observer
 from daemon.places import Places
 from daemon.private_directory import make_private
+from daemon.rounds import Rounds
 from daemon.settings import Settings
 from daemon.status.live import LiveView
 from daemon.status.report import Phase
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
 from daemon.upkeep import Upkeep
-from jobs.poll import poll_job
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
 
@@ -35,9 +34,14 @@ STOP_SECONDS = 3.0
 """What running jobs get to end in after SIGTERM; with the rest the daemon is gone within 5 s (issue item 7)."""
 
 TICK_SECONDS = 5.0
-"""How often the upkeep looks: ended sessions, a changed key, a jumped clock, dead threads."""
+"""How often the daemon makes its rounds, and looks for dead threads and for its lock."""
 
 ONCE_LOOK_SECONDS = 0.1
+
+ONCE_SCAN_SECONDS = 2.0
+"""How long `run --once` waits at a time for a scan that shows that nothing is left; a stop may have to wait for it."""
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 log = structlog.get_logger()
 
@@ -54,6 +58,9 @@ def run(
 
     Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile.
     """
+    asked_to_stop = threading.Event()
+    for number in STOP_SIGNALS:
+        signal.signal(number, lambda *_: asked_to_stop.set())
     for directory in (places.data, places.spools, places.runtime):
         make_private(directory)
     run_id = uuid.uuid4().hex[:12]
@@ -63,7 +70,7 @@ def run(
         logs.setup(
             settings.log.level, settings.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
         )
-        daemon = Daemon(places, parts, run_id, on_ready)
+        daemon = Daemon(places, parts, run_id, on_ready, lock, asked_to_stop)
         code = asyncio.run(daemon.serve(once=once))
         if not daemon.is_over:
             # a call that did not end in time must not keep the process: its claim was given back already
@@ -75,15 +82,18 @@ def run(
 
 @dataclass
 class Daemon:
-    """One run. `is_over` tells that no thread of it is left."""
+    """One run. `is_over` tells that no thread of it is left; `asked_to_stop` that a signal came before `serve`."""
 
     places: Places
     parts: Parts
     run_id: str
     on_ready: Callable[[], None]
+    lock: DaemonLock
+    asked_to_stop: threading.Event
     is_over: bool = False
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _died: str = ""
+    _lost: str = ""
 
     def __post_init__(self) -> None:
         parts = self.parts
@@ -112,14 +122,15 @@ class Daemon:
         self.observer.on_progress = self.view.progressed
         if self.places.socket_is_shortened:
             parts.findings.report("socket-elsewhere", str(self.places.status_socket))
-        self.watcher: Watcher | None = None
-        self.clock_watch = ClockWatch(parts.clock)
+        self.rounds = Rounds(parts, self.upkeep, self.ingest_thread, self.workers)
 
     async def serve(self, *, once: bool) -> int:
         """Start everything, wait for the end, stop everything."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, self._stopping.set)
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self._stop_asked)
+        if self.asked_to_stop.is_set():
+            self._stop_asked()
         nudge = Nudge(self.places.nudge)
         answers = routes(self.view)
         socket = HttpSocket(self.places.status_socket, answers, counters=self.parts.counters)
@@ -133,11 +144,13 @@ class Daemon:
             self._start()
             loop.add_reader(nudge.descriptor, self._nudged, nudge)
             await self._until_scanned()
-            self.view.phase = Phase.RUNNING
-            self._watch()
-            log.info("ready", run_id=self.run_id, spools=len(self.parts.served.spools()))
-            self.on_ready()
-            await (self._until_all_done() if once else self._until_stopped(socket))
+            if not self._is_ending():
+                await loop.run_in_executor(None, self.upkeep.age_sessions)
+                self.view.phase = Phase.RUNNING
+                self.rounds.watch()
+                log.info("ready", run_id=self.run_id, spools=len(self.parts.served.spools()))
+                self.on_ready()
+            await (self._until_all_done(socket) if once else self._until_stopped(socket))
         finally:
             self.view.phase = Phase.STOPPING
             loop.remove_reader(nudge.descriptor)
@@ -148,14 +161,16 @@ class Daemon:
         if self._died:
             log.error("thread-died", thread=self._died)
             return 1
+        if self._lost:
+            log.error("lock-lost", why=self._lost)
+            return 1
         return 1 if once and self.observer.gave_up else 0
 
     def _start(self) -> None:
         voided = self.parts.queue.void_claims()
         if voided:
             log.info("claims-given-back", jobs=voided)
-        self.parts.queue.enqueue(poll_job(self.parts.platform.destination))
-        self.upkeep.take_back_claims(at_start=True)
+        self.upkeep.start()
         resume_extractions(self.parts.delivery)
         self.workers.start()
         self.ingest_thread.start()
@@ -167,56 +182,43 @@ class Daemon:
     async def _until_scanned(self) -> None:
         loop = asyncio.get_running_loop()
         while not await loop.run_in_executor(None, self.ingest_thread.scanned.wait, ONCE_LOOK_SECONDS):
-            if self._stopping.is_set() or self._dead_thread():
+            if self._is_ending():
                 return
+
+    def _stop_asked(self) -> None:
+        """On the signal itself: a command that is asked for the key would hold up what waits for its end."""
+        self._stopping.set()
+        self.parts.key_source.close()
+
+    def _is_ending(self) -> bool:
+        """Whether the run is over: it was told to stop, a thread died, or the lock protects it no more."""
+        self._died = self._died or self._dead_thread()
+        self._lost = self._lost or self.lock.lost()
+        return bool(self._stopping.is_set() or self._died or self._lost)
 
     async def _until_stopped(self, socket: HttpSocket) -> None:
-        while not self._stopping.is_set():
-            self._died = self._dead_thread()
-            if self._died:
+        while not self._is_ending():
+            await self.rounds.go(socket)
+            await self._pause(TICK_SECONDS)
+
+    async def _until_all_done(self, socket: HttpSocket) -> None:
+        while not self._is_ending():
+            if self.parts.clock.monotonic() - self.rounds.last_at >= TICK_SECONDS:
+                await self.rounds.go(socket)
+            if self._is_all_done() and await self._is_scanned_anew() and self._is_all_done():
                 return
-            await self._tick(socket)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), TICK_SECONDS)
+            await self._pause(ONCE_LOOK_SECONDS)
 
-    async def _until_all_done(self) -> None:
-        while not self._stopping.is_set():
-            self._died = self._dead_thread()
-            if self._died or (not self.ingest_thread.hinted.is_set() and self.upkeep.is_all_done()):
-                return
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), ONCE_LOOK_SECONDS)
+    def _is_all_done(self) -> bool:
+        return not self.ingest_thread.hinted.is_set() and self.upkeep.is_all_done()
 
-    async def _tick(self, socket: HttpSocket) -> None:
-        moved = self.clock_watch.jumped()
-        if moved:
-            log.warning("clock-jumped", seconds=round(moved))
-            self.parts.queue.shift_clock(moved)
-            self.parts.platform.drop_connections()  # a jump forward may have been a sleep (never-again 148)
-            self.ingest_thread.hint()
-        await asyncio.get_running_loop().run_in_executor(None, self.upkeep.tick)
-        if self.upkeep.spools_changed or (self.watcher is not None and self.watcher.failure):
-            self._watch()
-        if not socket.still_ours():
-            told = await socket.restart()
-            if told:
-                self.parts.findings.report("socket-foreign", str(socket.path), told)
-            else:
-                self.parts.findings.clear("socket-foreign", str(socket.path))
+    async def _is_scanned_anew(self) -> bool:
+        """Wait for a whole scan: while one is under way, what it has taken in may have no job yet."""
+        return await asyncio.get_running_loop().run_in_executor(None, self.ingest_thread.scan_now, ONCE_SCAN_SECONDS)
 
-    def _watch(self) -> None:
-        """Watch the present set of directories; where that fails the timed scan goes on and `status` says so."""
-        self.upkeep.spools_changed = False
-        if self.watcher is not None:
-            self.watcher.stop()
-        try:
-            self.watcher = Watcher(self.upkeep.directories(), self.ingest_thread.hint)
-            self.watcher.start()
-            self.parts.findings.clear("watcher-polling")
-        except (OSError, RuntimeError) as error:
-            self.watcher = None
-            self.parts.findings.report("watcher-polling", detail=str(error))
-        self.ingest_thread.hint()
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
 
     def _dead_thread(self) -> str:
         if not self.ingest_thread.thread.is_alive():
@@ -227,12 +229,13 @@ class Daemon:
         """No new claims, calls cancelled, claims released, spools given back (issue item 7)."""
         self.parts.platform.cancel()
         self.parts.key_source.close()
-        ended = [
-            self.ingest_thread.stop(STOP_SECONDS) if self.ingest_thread.thread.ident else True,
-            self.workers.stop(STOP_SECONDS),
-        ]
-        if self.watcher is not None:
-            self.watcher.stop()
+        deadline = self.parts.clock.monotonic() + STOP_SECONDS
+        if is_scanning := self.ingest_thread.thread.ident is not None:
+            self.ingest_thread.stop(0.0)
+        ended = [self.workers.stop(STOP_SECONDS)]
+        if is_scanning:
+            ended.append(self.ingest_thread.stop(max(0.0, deadline - self.parts.clock.monotonic())))
+        self.rounds.stop()
         self.parts.ingest.requests.give_back()
         self.is_over = all(ended)
         if self.is_over:

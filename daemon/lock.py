@@ -90,6 +90,20 @@ class DaemonLock:
         """Whether this process still has it."""
         return bool(self._descriptors)
 
+    def lost(self) -> str:
+        """Return a sentence where the lock's path leads elsewhere by now, so that another daemon could take it there;
+        empty while it does not. A path that cannot be looked at says nothing."""
+        for descriptor, place in zip(self._descriptors, (self.path, self.path.parent), strict=False):
+            try:
+                is_same = os.path.samestat(os.fstat(descriptor), place.stat())
+            except (FileNotFoundError, NotADirectoryError):
+                is_same = False
+            except OSError:
+                continue
+            if not is_same:
+                return f"{place} was removed or replaced while this daemon ran, so another may serve it now."
+        return ""
+
     def release(self) -> None:
         """Give the lock back; the file stays. Calling it again does nothing."""
         descriptors, self._descriptors = self._descriptors, ()

@@ -1,25 +1,25 @@
 """What is looked after on timers: new spools, stale claims, missing jobs, ended sessions, a changed key, the disk."""
 
 import os
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import structlog
 
 from daemon.compose import Parts
+from daemon.disk_watch import look_at_free_space, look_at_hook_errors
+from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
+from daemon.key_watch import KeyWatch
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
-from jobs.job import JobState
-from jobs.poll import POLL
+from jobs.job import ACTIVE, JobState
+from jobs.poll import POLL, poll_job
 from jobs.queue.errors import QueueError
-from jobs.recovery import reconcile, session_over
+from jobs.recovery import is_seen_to, reconcile, session_over
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.errors import EvidenceError
+from memsyncd.evidence.event import SessionActivity
 from memsyncd.evidence.store import EvidenceStore
-
-FULL_BYTES = 64 * 1024 * 1024
-"""Less free space than this is nearly full: one 64 MB handoff would not fit."""
 
 KEPT_WHY = frozenset({EXTRACTION_OPEN, ABOUT_TO_LOOK})
 """What `run --once` waits for: it is sure to come, or to be over, soon."""
@@ -28,24 +28,46 @@ log = structlog.get_logger()
 
 
 class Upkeep:
-    """`maintain` and `refresh` run on the ingest thread, which owns the spools; `tick` runs beside it."""
+    """`maintain` and `refresh` run on the ingest thread, which owns the spools; `tick` runs beside it.
+
+    Each part of it is guarded by itself, for each spool: what fails is shown as `upkeep-failed` with the part and the
+    spool, costs nothing else, and is tried again.
+    """
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._fingerprint = parts.key_source.fingerprint()
+        self._key_watch = KeyWatch(parts.key_source, parts.queue, parts.platform, parts.findings)
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
         self._odd: dict[str, set[str]] = {}
         self.spools_changed = False
 
+    def start(self) -> None:
+        """Set free what an earlier run has left behind: its claims, what a refused key held, a poll job that died."""
+        parts = self._parts
+        poll = poll_job(parts.platform.destination)
+        parts.queue.enqueue(poll)
+        known = parts.queue.get(poll.id)
+        if known is not None and known.state not in ACTIVE:
+            parts.queue.retry(poll.id)
+        self._key_watch.release_refused()
+        self.take_back_claims(at_start=True)
+
     def maintain(self) -> None:
         """Serve what is new, give back stale claims, sweep, and queue what the evidence calls for."""
         self.refresh()
-        self._guarded("claims", self.take_back_claims)
+        self.take_back_claims()
         for spool in self._parts.served.spools():
-            self._guarded(spool.name, partial(self._sweep, spool))
+            self._guarded(f"sweep {spool.name}", partial(self._sweep, spool))
         for spool, store in self._parts.served.stores():
-            self._guarded(spool.name, partial(self._reconcile, spool, store))
+            self._guarded(f"packets {spool.name}", partial(self._reconcile, spool, store))
+            self._guarded(f"sessions {spool.name}", partial(self._watch_sessions, spool, store))
+        self._evidence_seen &= {spool.name for spool in self._parts.served.spools()}
+
+    def age_sessions(self) -> None:
+        """After the first scan: let every session be as old as its last event, not as the scan that took it in."""
+        for spool, store in self._parts.served.stores():
+            self._guarded(f"sessions {spool.name}", partial(self._watch_sessions, spool, store, by_events=True))
 
     def _guarded(self, where: str, act: Callable[[], None]) -> None:
         """Run a part of the upkeep; what fails is shown, and costs the other parts nothing."""
@@ -82,16 +104,14 @@ class Upkeep:
             return False
 
     def refresh(self) -> None:
-        """Serve new spools, and watch over the sessions they have open. What fails is shown and tried again."""
+        """Serve new spools. What fails is shown and tried again."""
         self._guarded("spools", self._refresh)
 
     def _refresh(self) -> None:
         if self.has_new_spools():
             self._spools_changed_at = os.stat(self._parts.places.spools).st_mtime_ns
-        new = self._parts.served.refresh(self._parts.findings)
-        if new:
+        if self._parts.served.refresh(self._parts.findings):
             self.spools_changed = True
-        self._seed_sessions()
 
     def directories(self) -> list[str]:
         """Return the directories to watch: where spools appear, and where handoffs do."""
@@ -100,12 +120,11 @@ class Upkeep:
 
     def take_back_claims(self, *, at_start: bool = False) -> None:
         """Return to those that wait the claims nobody works on (CONTRACT "Claims after a crash")."""
-        parts = self._parts
-        held = {(spool.name, stem) for spool, stem in parts.ingest.requests.held.values()}
+        held = {(spool.name, stem) for spool, stem in list(self._parts.ingest.requests.held.values())}
         if at_start:
-            parts.served.refresh(parts.findings)
-        for spool in parts.served.spools():
-            self._take_back(spool, held, at_start=at_start)
+            self.refresh()
+        for spool in self._parts.served.spools():
+            self._guarded(f"claims {spool.name}", partial(self._take_back, spool, held, at_start=at_start))
 
     def _take_back(self, spool: Spool, held: set[tuple[str, str]], *, at_start: bool) -> None:
         for stem in spool.stale_claims(self._parts.clock.wall(), at_start=at_start):
@@ -114,37 +133,29 @@ class Upkeep:
 
     def tick(self) -> None:
         """Queue the checkpoints of ended sessions, take up a changed key, and look at the disk."""
-        self._guarded("sessions", self._end_sessions)
-        self._guarded("key", self._take_up_key)
-        self._guarded("disk", self._look_at_disk)
+        parts = self._parts
+        if parts.settings.flush.auto:
+            self._end_sessions()
+        self._guarded("key", self._key_watch.look)
+        self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
+        self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))
 
     def _end_sessions(self) -> None:
+        over = self._parts.sessions.over(self._parts.clock.monotonic())
+        served = {spool.name for spool in self._parts.served.spools()}
+        for spool in sorted(served):
+            self._guarded(f"ends {spool}", partial(self._end, [ended for ended in over if ended.spool == spool]))
+        for ended in over:
+            if ended.spool not in served:  # should it come back, so do its sessions
+                self._parts.sessions.told(ended)
+
+    def _end(self, over: Sequence[Ended]) -> None:
+        """Queue the checkpoints of ended sessions; each is forgotten only once its own is in the queue."""
         parts = self._parts
-        if not parts.settings.flush.auto:
-            return
-        for ended in parts.sessions.over(parts.clock.monotonic()):
-            if session_over(ended.spool, ended.session_id, ended.last_event, ended.why, parts.delivery):
+        for ended in over:
+            if session_over(ended.spool, ended.session_id, ended.why, parts.delivery):
                 parts.journal.note("session-over", spool=ended.spool, why=ended.why)
-
-    def _take_up_key(self) -> None:
-        parts = self._parts
-        if parts.key_source.changed_since(self._fingerprint):
-            self._fingerprint = parts.key_source.fingerprint()
-            parts.queue.release(parts.platform.destination)
-            log.info("key-changed")
-        told = parts.key_source.problems() if parts.platform.kind != "local" else []
-        if told:
-            parts.findings.report("key-missing", detail=" ".join(told))
-        else:
-            parts.findings.clear("key-missing")
-
-    def _look_at_disk(self) -> None:
-        parts = self._parts
-        free = shutil.disk_usage(parts.places.data).free
-        if free < FULL_BYTES:
-            parts.findings.report("disk-nearly-full", str(parts.places.data), f"{free // 1_048_576} MB left")
-        else:
-            parts.findings.clear("disk-nearly-full", str(parts.places.data))
+            parts.sessions.told(ended)
 
     def is_all_done(self) -> bool:
         """Whether nothing is left that this run could still bring to an end (`run --once`)."""
@@ -159,20 +170,23 @@ class Upkeep:
             if job.kind != POLL and job.destination not in cooling
         )
 
-    def _seed_sessions(self) -> None:
-        """Watch over sessions whose evidence an earlier run left unsent."""
+    def _watch_sessions(self, spool: Spool, store: EvidenceStore, *, by_events: bool = False) -> None:
+        """Watch over the sessions with unsent evidence that no job of theirs will see to: a scan is the truth, so
+        nothing rests in memory alone. With `by_events` also those that are watched, by the age of their events."""
         parts = self._parts
-        now, wall = parts.clock.monotonic(), parts.clock.wall()
-        served = parts.served.stores()
-        self._evidence_seen &= {spool.name for spool, _ in served}
-        for spool, store in served:
-            if spool.name in self._evidence_seen or not spool.own:
-                continue
-            for activity in store.sessions_with_unflushed():
-                last = from_rfc3339(activity.last_event_at)
-                age = 0.0 if last is None else max(0.0, wall - last)
-                parts.sessions.moved(spool.name, activity.session_id, str(activity.last_event_id), at=now - age)
-                parts.ingest.checkpoint_if_due(
-                    spool, store, activity.session_id
-                )  # its answer's commit was our last deed
-            self._evidence_seen.add(spool.name)
+        if not store.own:
+            return
+        is_new = spool.name not in self._evidence_seen
+        for activity in store.sessions_with_unflushed():
+            name = activity.session_id
+            known = parts.sessions.knows(spool.name, name)
+            if by_events or not (known or is_seen_to(spool.name, name, parts.delivery)):
+                parts.sessions.moved(spool.name, name, str(activity.last_event_id), at=self._moved_at(activity))
+            if is_new:
+                parts.ingest.checkpoint_if_due(spool, store, name)  # its answer's commit was our last deed
+        self._evidence_seen.add(spool.name)
+
+    def _moved_at(self, activity: SessionActivity) -> float:
+        """Return the monotonic time of a session's last event."""
+        now, last = self._parts.clock.monotonic(), from_rfc3339(activity.last_event_at)
+        return now if last is None else now - max(0.0, self._parts.clock.wall() - last)

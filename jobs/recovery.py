@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from jobs.delivery import CHECKPOINT, FLUSH, Delivery, checkpoint_job, flush_job, flush_job_id
+from jobs.delivery import CHECKPOINT, FLUSH, Delivery, checkpoint_job, flush_job, flush_job_id, lane
 from jobs.flush import EXTRACTION_OPEN
-from jobs.job import JobState
+from jobs.job import ACTIVE, JobState
 from jobs.queue.contract import JobQueue
 from memsyncd.clock import from_rfc3339
-from memsyncd.evidence.event import Packet
+from memsyncd.evidence.event import Event, Packet
 from memsyncd.evidence.store import EvidenceStore
 
 FOREIGN_GRACE_SECONDS = 300.0
@@ -34,11 +34,24 @@ def resume_extractions(delivery: Delivery) -> int:
     return delivery.queue.wake(*(job.id for job in waiting if job.reason == EXTRACTION_OPEN))
 
 
-def session_over(spool: str, session_id: str, last_event: str, why: str, delivery: Delivery) -> bool:
-    """Queue the checkpoint that the end of a session calls for; False where that end was queued before."""
+def session_over(spool: str, session_id: str, why: str, delivery: Delivery) -> bool:
+    """Queue the checkpoint that the end of a session calls for; False where that end was queued before, or there is
+    nothing it could be the end of."""
+    last = _last_event(spool, session_id, delivery)
+    if last is None:
+        return False
     reason = "idle" if why == "idle" else "session-end"
-    job = checkpoint_job(spool, session_id, key=f"over:{last_event}", reason=reason, why=why)
+    job = checkpoint_job(spool, session_id, key=_over_key(last), reason=reason, why=why, until=last.id)
     return bool(delivery.queue.enqueue(job))
+
+
+def is_seen_to(spool: str, session_id: str, delivery: Delivery) -> bool:
+    """Whether a job of the session is still to come, or that of its present end was queued already."""
+    name = lane(spool, session_id)
+    if any(delivery.queue.jobs(state=state, lane=name, limit=1) for state in ACTIVE):
+        return True
+    last = _last_event(spool, session_id, delivery)
+    return last is None or delivery.queue.get(f"{CHECKPOINT}:{spool}:{_over_key(last)}") is not None
 
 
 def retry_by_person(queue: JobQueue, job_id: str) -> bool:
@@ -55,10 +68,31 @@ def retry_by_person(queue: JobQueue, job_id: str) -> bool:
 def asked_by_person(spool: str, sessions: Sequence[str], key: str, delivery: Delivery) -> list[str]:
     """Queue a checkpoint for each session, as `flush` asks; return their ids."""
     queued = [
-        checkpoint_job(spool, session, key=f"manual:{key}:{n}", reason="manual") for n, session in enumerate(sessions)
+        checkpoint_job(
+            spool,
+            session,
+            key=f"manual:{key}:{n}",
+            reason="manual",
+            until=last.id if (last := _last_event(spool, session, delivery)) else 0,
+        )
+        for n, session in enumerate(sessions)
     ]
     delivery.queue.enqueue(*queued)
     return [job.id for job in queued]
+
+
+def _last_event(spool: str, session_id: str, delivery: Delivery) -> Event | None:
+    """Return up to where a checkpoint asked for now reaches, past a compaction too; None for a spool not served."""
+    try:
+        return delivery.store(spool).last_event(session_id)
+    except KeyError:
+        return None
+
+
+def _over_key(last: Event) -> str:
+    """Name an end after its session's last event: once the session goes on it has another. The time is part of it, for
+    a store begun anew counts from 1 again."""
+    return f"over:{last.id}:{last.created_at}"
 
 
 def is_abandoned(packet: Packet, delivery: Delivery) -> bool:

@@ -82,16 +82,11 @@ class KeySource:
         for it."""
         return _fingerprint(self.current())
 
-    def changed_since(self, fingerprint: str) -> bool:
-        """Tell whether there is a key now, and another than the refused one of that fingerprint.
-
-        To be asked after a refusal: the command is then run again, at most every 10 s.
-        """
+    def doubt(self) -> None:
+        """Have the command run again at the next look, at most every 10 s: to be called while its key is refused."""
         with self._lock:
             if self._command is not None:
                 self._command.doubt()
-        now = self.fingerprint()
-        return bool(now) and now != fingerprint
 
     def close(self) -> None:
         """Kill the command if it runs; for a stop within its deadline. No key comes from it any more."""

@@ -114,7 +114,9 @@ class Served:
             store.close()
         for code in (*_CODES, "spool-unreadable", "spool-read-only", "newer-evidence"):
             findings.clear(code, str(spool.path))
-        findings.clear("upkeep-failed", spool.name)
+        for finding in findings.all():
+            if finding.code == "upkeep-failed" and finding.where.endswith(f" {spool.name}"):
+                findings.clear(finding.code, finding.where)
 
     def _prepare(self, spool: Spool, findings: Findings) -> bool:
         where = str(spool.path)

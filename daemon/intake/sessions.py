@@ -56,15 +56,27 @@ class Sessions:
             self._active[spool, session_id] = _Activity(last_event, at, process)
 
     def over(self, now: float) -> list[Ended]:
-        """Return, once each, the sessions that have come to an end. `idle_seconds` of 0 leaves only gone processes."""
+        """Return the sessions that have come to an end, until `told` of it. `idle_seconds` of 0 leaves only gone
+        processes."""
         ended = []
         with self._lock:
-            for (spool, session_id), activity in list(self._active.items()):
+            for (spool, session_id), activity in self._active.items():
                 why = self._why(activity, now)
                 if why:
-                    del self._active[spool, session_id]
                     ended.append(Ended(spool, session_id, activity.last_event, why))
         return ended
+
+    def told(self, ended: Ended) -> None:
+        """Watch over a session no more whose end is in the queue now; one that has gone on since is watched still."""
+        with self._lock:
+            known = self._active.get((ended.spool, ended.session_id))
+            if known is not None and known.last_event == ended.last_event:
+                del self._active[ended.spool, ended.session_id]
+
+    def knows(self, spool: str, session_id: str) -> bool:
+        """Whether a session is watched."""
+        with self._lock:
+            return (spool, session_id) in self._active
 
     def count(self) -> int:
         """Return how many sessions are watched."""

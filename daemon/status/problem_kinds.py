@@ -90,6 +90,11 @@ KINDS: dict[str, Kind] = {
         "Check who owns it with `ls -l {where}`. If it is damaged, move it aside and start `memsyncd run`: what the "
         "spools hold is queued again.",
     ),
+    "queue-unavailable": _red(
+        "The queue {where} cannot be used at the moment",
+        "It is tried again by itself. Look for free space (`df -h {where}`) and who else has the file open "
+        "(`fuser {where}`); nothing that waits is lost.",
+    ),
     "queue-newer": _red(
         "The queue {where} was written by a newer version and is left untouched",
         "Upgrade memsyncd (`memsyncd --version` tells yours).",

@@ -46,10 +46,10 @@ class Composed:
         path.chmod(0o700)
         return path
 
-    def record(self, session: str, *texts: str, spool: str = "claude-code") -> None:
+    def record(self, session: str, *texts: str, spool: str = "claude-code", at: float | None = None) -> None:
         """Record exchanges as if hooks had told them."""
         store = self.parts.served.store(spool)
-        now = rfc3339(self.parts.clock.wall())
+        now = rfc3339(self.parts.clock.wall() if at is None else at)
         for number, text in enumerate(texts):
             for kind, payload in (("user_prompt", {"prompt": text}), ("assistant_stop", {"text": f"re: {text}"})):
                 store.append([NewEvent(session, kind, payload, now, f"{session}-{text}-{number}-{kind}", SCOPE)])

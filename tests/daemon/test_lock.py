@@ -169,3 +169,33 @@ def test_something_else_at_its_path_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError):
             DaemonLock.acquire(tmp_path / name, pid=1, run_id="a")
     assert not (tmp_path / "target").exists()
+
+
+def test_a_lock_whose_place_is_still_its_own_is_not_lost(tmp_path: Path) -> None:
+    """What holds it may be looked at as often as one likes."""
+    lock = DaemonLock.acquire(tmp_path / "daemon.lock", pid=1, run_id="r")
+    assert lock.lost() == ""
+    lock.release()
+    assert lock.lost() == ""
+
+
+@pytest.mark.parametrize("made_anew", [True, False])
+def test_a_removed_data_directory_frees_its_place_and_is_told(tmp_path: Path, made_anew: bool) -> None:
+    """Another daemon could lock what is made in its place, so the first one must see it."""
+    data = tmp_path / "data"
+    data.mkdir()
+    lock = DaemonLock.acquire(data / "daemon.lock", pid=1, run_id="r")
+    data.rename(tmp_path / "away")
+    if made_anew:
+        data.mkdir()
+        (data / "daemon.lock").touch()
+    assert "removed or replaced" in lock.lost()
+    lock.release()
+
+
+def test_a_removed_lock_file_is_told(tmp_path: Path) -> None:
+    """Where directories cannot be locked the file alone protects."""
+    lock = DaemonLock.acquire(tmp_path / "daemon.lock", pid=1, run_id="r")
+    (tmp_path / "daemon.lock").unlink()
+    assert str(tmp_path / "daemon.lock") in lock.lost()
+    lock.release()

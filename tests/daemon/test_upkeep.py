@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from jobs.job import JobState
+from jobs.outcomes import GiveUp
+from jobs.recovery import session_over
 from tests.daemon.composed import Composed, composed
 
 
@@ -79,7 +82,8 @@ def test_a_store_that_cannot_be_read_costs_no_other_its_upkeep(home: Composed) -
     home.record("s", "a", spool="codex")
     home.parts.served.store("codex").prepare("s", "manual", list)
     home.upkeep.maintain()
-    assert home.codes() == {"upkeep-failed": "claude-code"}
+    where = [finding.where for finding in home.parts.findings.all()]
+    assert where == ["packets claude-code", "sessions claude-code"]
     assert [job.payload["spool"] for job in home.jobs("flush")] == ["codex"]
 
 
@@ -103,8 +107,11 @@ def test_sessions_that_cannot_be_read_stop_nobody(home: Composed) -> None:
     home.spool("codex")
     home.parts.served.refresh(home.parts.findings)
     home.parts.served.store("codex").close()
-    home.upkeep.refresh()
-    assert home.codes() == {"upkeep-failed": "spools"}
+    home.upkeep.maintain()
+    assert home.codes() == {"upkeep-failed": "sessions codex"}
+    shutil.rmtree(home.places.spools / "codex")
+    home.upkeep.maintain()
+    assert home.codes() == {}
 
 
 def test_a_spool_made_again_is_watched_anew(home: Composed) -> None:
@@ -164,3 +171,63 @@ def test_run_once_is_over_when_only_timers_and_delays_are_left(home: Composed) -
     home.parts.queue.enqueue(checkpoint_job("claude-code", "s", key="now", reason="manual"))
     assert not home.upkeep.is_all_done()
     assert home.parts.queue.counts().ready == 1
+
+
+def test_an_end_is_forgotten_only_once_it_is_queued(home: Composed) -> None:
+    """A store that cannot be read at that moment costs no session its end."""
+    home.record("s", "a")
+    home.parts.sessions.moved("claude-code", "s", "e1", at=home.parts.clock.monotonic() - 301)
+    store = home.parts.served.store("claude-code")
+    store.close()
+    home.upkeep.tick()
+    assert home.codes() == {"upkeep-failed": "ends claude-code"}
+    assert home.parts.sessions.knows("claude-code", "s")
+
+
+def test_a_session_nothing_sees_to_is_watched_again(home: Composed) -> None:
+    """A scan is the truth: an end that was told and whose job is gone is found anew, one with a job is left to it."""
+    home.record("s", "a")
+    home.upkeep.maintain()
+    assert home.parts.sessions.knows("claude-code", "s")
+    (ended,) = home.parts.sessions.over(home.parts.clock.monotonic() + 400)
+    home.parts.sessions.told(ended)
+    home.upkeep.maintain()
+    (ended,) = home.parts.sessions.over(home.parts.clock.monotonic() + 400)
+    assert session_over("claude-code", "s", "idle", home.parts.delivery)
+    home.parts.sessions.told(ended)
+    home.upkeep.maintain()
+    assert home.parts.sessions.count() == 0
+
+
+def test_after_the_first_scan_a_session_is_as_old_as_its_events(home: Composed) -> None:
+    """Its handoffs may have waited for days; its agent's process is remembered."""
+    home.record("s", "a", at=home.parts.clock.wall() - 400)
+    home.parts.sessions.moved("claude-code", "s", "e", at=home.parts.clock.monotonic())
+    home.upkeep.tick()
+    assert home.jobs("checkpoint") == []
+    home.upkeep.age_sessions()
+    home.upkeep.tick()
+    assert [job.payload["reason"] for job in home.jobs("checkpoint")] == ["idle"]
+
+
+def test_claims_that_cannot_be_given_back_cost_no_other_spool_its_own(home: Composed) -> None:
+    """Each part is guarded for each spool."""
+    pending = home.spool() / "pending"
+    shutil.rmtree(pending)
+    pending.write_text("in the way")
+    claim = home.spool("zed") / "pending" / "x.running"
+    claim.touch()
+    home.upkeep.take_back_claims(at_start=True)
+    assert claim.with_suffix(".json").exists()
+    assert "claims claude-code" in {finding.where for finding in home.parts.findings.all()}
+
+
+def test_a_poll_job_that_died_is_revived_at_start(home: Composed) -> None:
+    """Else no extraction would be asked for ever again."""
+    home.upkeep.start()
+    claim = home.parts.queue.claim()
+    assert claim is not None and claim.job.kind == "poll"
+    home.parts.queue.finish(claim, GiveUp("crashed the worker"))
+    home.upkeep.start()
+    (poll,) = home.jobs("poll")
+    assert poll.state is JobState.READY

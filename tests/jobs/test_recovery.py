@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jobs.job import JobState
-from jobs.recovery import FOREIGN_GRACE_SECONDS, asked_by_person, is_abandoned, reconcile, session_over
+from jobs.recovery import FOREIGN_GRACE_SECONDS, asked_by_person, is_abandoned, is_seen_to, reconcile, session_over
 from memsyncd.clock import rfc3339
 from memsyncd.evidence.event import Packet, PacketStatus
 from memsyncd.platforms.platform import ExtractionState
@@ -91,9 +92,14 @@ def test_a_packet_without_a_readable_time_counts_as_abandoned(delivering: Delive
 
 def test_the_end_of_a_session_is_queued_once(delivering: Delivering) -> None:
     """The same end told twice is one request, a later end is another."""
-    assert session_over(SPOOL, "s", "e1", "idle", delivering.delivery)
-    assert not session_over(SPOOL, "s", "e1", "idle", delivering.delivery)
-    assert session_over(SPOOL, "s", "e2", "process-gone", delivering.delivery)
+    assert not session_over(SPOOL, "s", "idle", delivering.delivery)
+    delivering.exchange()
+    assert not is_seen_to(SPOOL, "s", delivering.delivery)
+    assert session_over(SPOOL, "s", "idle", delivering.delivery)
+    assert not session_over(SPOOL, "s", "idle", delivering.delivery)
+    assert is_seen_to(SPOOL, "s", delivering.delivery)
+    delivering.exchange(2)
+    assert session_over(SPOOL, "s", "process-gone", delivering.delivery)
     reasons = {job.payload["reason"] for job in delivering.live_jobs()}
     assert reasons == {"idle", "session-end"}
 
@@ -106,3 +112,63 @@ def test_a_person_may_ask_again_and_again(delivering: Delivering) -> None:
             delivering.run(10.0)
             assert delivering.job(name).state is JobState.DONE
     assert len(delivering.packets()) == 2
+
+
+@pytest.mark.parametrize("by_person", [True, False])
+def test_an_end_reaches_past_a_compaction(delivering: Delivering, by_person: bool) -> None:
+    """What follows a session start belongs to the end that came after it, also behind an earlier packet."""
+    delivering.exchange()
+    delivering.store.prepare("s", "manual", list)
+    delivering.say("session_start", source="compact")
+    delivering.exchange(2)
+    if by_person:
+        asked_by_person(SPOOL, ["s"], "k", delivering.delivery)
+    else:
+        session_over(SPOOL, "s", "idle", delivering.delivery)
+    delivering.run(10.0)
+    assert delivering.store.unflushed("s") == ()
+
+
+def test_an_end_told_while_its_spool_is_away_is_none(delivering: Delivering) -> None:
+    """A scan finds the session again once the spool is back."""
+    assert not session_over("gone", "s", "idle", delivering.delivery)
+
+
+def test_a_packet_whose_evidence_was_away_is_taken_up_again(delivering: Delivering) -> None:
+    """A flush that found no packet is done; when the evidence is back and the packet open, it is opened again."""
+    delivering.exchange()
+    delivering.ask()
+    while not delivering.packets():
+        delivering.step()
+    packet = delivering.packet()
+    evidence, delivering.store = delivering.store, EmptyStore()
+    delivering.run(1.0)
+    assert delivering.flush_of(packet).state is JobState.DONE
+    delivering.store = evidence
+    assert reconcile(SPOOL, delivering.store, delivering.delivery) == 1
+    delivering.run(1_000.0)
+    assert delivering.platform.delivered() == ["question 1", "answer 1"]
+
+
+def test_evidence_begun_anew_has_packets_of_its_own(delivering: Delivering) -> None:
+    """The ids of a new file's events are above those of the lost one: its packets are never taken for delivered."""
+    for number in (1, 2):
+        delivering.exchange(number)
+        delivering.ask()
+        delivering.run(100.0)
+        delivering.close()
+        for path in delivering.directory.glob("evidence.sqlite3*"):
+            path.unlink()
+        delivering.hands.move(1.0)
+        delivering.open()
+    assert delivering.platform.delivered() == ["question 1", "answer 1", "question 2", "answer 2"]
+
+
+class EmptyStore:
+    """A store whose file is away for a moment: it knows nothing."""
+
+    read_only = False
+    own = True
+
+    def __getattr__(self, _: str) -> Any:
+        return lambda *_: None

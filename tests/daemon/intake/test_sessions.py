@@ -16,13 +16,26 @@ def process_table(tmp_path: Path, **started: int) -> Path:
     return tmp_path
 
 
-def test_a_session_is_over_once_after_the_idle_time() -> None:
-    """Silence for the idle time ends a session, and the end is told once."""
+def test_a_session_is_over_after_the_idle_time_until_that_is_told() -> None:
+    """Silence for the idle time ends a session; the end is forgotten only once it is in the queue."""
     sessions = Sessions(idle_seconds=300)
     sessions.moved("s", "a", "e1", at=0.0)
     assert sessions.over(299.0) == []
     assert [ended.why for ended in sessions.over(300.0)] == ["idle"]
+    (ended,) = sessions.over(9_999.0)
+    sessions.told(ended)
     assert sessions.over(9_999.0) == []
+    assert not sessions.knows("s", "a")
+
+
+def test_a_session_that_went_on_is_watched_still() -> None:
+    """An event between the look and the job takes nothing away."""
+    sessions = Sessions(idle_seconds=300)
+    sessions.moved("s", "a", "e1", at=0.0)
+    (ended,) = sessions.over(300.0)
+    sessions.moved("s", "a", "e2", at=301.0)
+    sessions.told(ended)
+    assert sessions.knows("s", "a")
 
 
 def test_a_later_event_opens_the_session_again() -> None:

@@ -1,0 +1,114 @@
+"""What the daemon looks at every few seconds."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon.intake.ingest_thread import IngestThread
+from daemon.rounds import JUMP_TOLD_SECONDS, Rounds
+from daemon.status_socket.http_socket import HttpSocket
+from daemon.status_socket.routes import routes
+from jobs.queue.workers import Workers
+from memsyncd.clock import Clock
+from tests.clocks import HandClock
+from tests.daemon.composed import Composed, composed
+
+
+@pytest.fixture
+def home() -> Iterator[Composed]:
+    with tempfile.TemporaryDirectory(dir="/tmp") as root, composed(Path(root)) as made:
+        made.spool()
+        made.upkeep.maintain()
+        yield made
+
+
+class Made:
+    """Rounds over parts of which nothing runs."""
+
+    def __init__(self, home: Composed, clock: Clock | None = None) -> None:
+        parts, upkeep = home.parts, home.upkeep
+        if clock is not None:
+            object.__setattr__(parts, "clock", clock)
+        self.home = home
+        self.ingest_thread = IngestThread(parts.ingest, upkeep.maintain, upkeep.has_new_spools, upkeep.refresh)
+        self.workers = Workers(parts.queue, {}, 1, clock=parts.clock, counters=parts.counters)
+        self.rounds = Rounds(parts, upkeep, self.ingest_thread, self.workers)
+
+    def go(self, times: int = 1) -> None:
+        asyncio.run(self._go(times))
+
+    async def _go(self, times: int) -> None:
+        answers = routes(self.home.view)
+        socket = HttpSocket(self.home.places.status_socket, answers, counters=self.home.parts.counters)
+        await socket.start()
+        try:
+            for _ in range(times):
+                await self.rounds.go(socket)
+        finally:
+            await socket.stop()
+            answers.close()
+
+
+def test_a_jump_of_the_clock_is_told_for_a_while(home: Composed) -> None:
+    """Ten minutes, in which a person may see why times look odd."""
+    hands = HandClock()
+    rounds = Made(home, hands.clock()).rounds
+    rounds.look_at_clock()
+    assert home.codes() == {}
+    hands.wall_now += 7_200.0
+    rounds.look_at_clock()
+    hands.move(JUMP_TOLD_SECONDS - 1)
+    rounds.look_at_clock()
+    assert "clock-jumped" in home.codes()
+    hands.move(1)
+    rounds.look_at_clock()
+    assert home.codes() == {}
+
+
+def test_a_queue_that_cannot_be_used_is_told_until_it_can(home: Composed) -> None:
+    """The workers notice it first."""
+    made = Made(home)
+    made.workers._huey.fault = "database or disk is full"
+    made.go()
+    assert home.codes() == {"queue-unavailable": str(home.places.queue_file)}
+    made.workers._huey.fault = ""
+    made.go()
+    assert home.codes() == {}
+    made.rounds.stop()
+
+
+def test_a_watcher_that_cannot_start_is_tried_again(home: Composed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out of watches for a moment is no reason to poll for ever."""
+
+    def refuse(*_: Any) -> None:
+        raise OSError("no watches left")
+
+    made = Made(home)
+    with monkeypatch.context() as patched:
+        patched.setattr("daemon.intake.watch.RustNotify", refuse)
+        made.rounds.watch()
+        assert "watcher-polling" in home.codes()
+        made.go()
+        assert "watcher-polling" in home.codes()
+    made.go()
+    assert home.codes() == {}
+    made.rounds.stop()
+
+
+def test_a_watcher_that_died_is_replaced(home: Composed) -> None:
+    """Whatever ended it."""
+    made = Made(home)
+    made.rounds.watch()
+    watcher = made.rounds._watcher
+    assert watcher is not None
+    watcher._stop.set()
+    watcher.thread.join(5.0)
+    made.go()
+    assert made.rounds._watcher is not watcher
+    assert made.rounds._is_watching()
+    assert home.codes() == {}
+    made.rounds.stop()
