@@ -123,14 +123,14 @@ def _is_anothers(job: Job, delivery: Delivery, store: EvidenceStore, packet: Pac
 
 
 def _new_flush(delivery: Delivery, spool: str, packet: Packet) -> Sequence[NewJob]:
-    """Return the job that delivers the packet if there is none yet; one that is done is set free again, for its row
-    may have been opened by hand after a first delivery."""
+    """Return the job that delivers the packet if there is none yet. One that is done is opened again: the packet is
+    open, so its evidence was away for a while, or is from a file begun anew."""
     job = flush_job(spool, packet, delivery.platform.destination)
     known = delivery.queue.get(job.id)
     if known is None:
         return (job,)
     if known.state is JobState.DONE:
-        delivery.queue.retry(job.id)
+        delivery.queue.reopen(job.id)
     return ()
 
 

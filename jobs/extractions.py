@@ -105,6 +105,15 @@ class Extractions:
             )
             return None
 
+    def put_off(self, event_id: str) -> None:
+        """Ask for an event later, behind its neighbours: a question about it failed."""
+        now = self._clock.monotonic()
+        with self._lock:
+            entry = self._open.get(event_id)
+            if entry is not None:
+                interval = min(entry.interval * GROWTH, MAX_INTERVAL_SECONDS)
+                self._open[event_id] = replace(entry, next_ask=now + interval, interval=interval)
+
     def away_seconds(self, event_id: str) -> float | None:
         """Return how long nobody could have answered about an event, or None where it is not watched."""
         with self._lock:

@@ -11,7 +11,7 @@ from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.errors import QueueError
-from memsyncd.platforms.platform import Extraction, ExtractionState, PlatformError, Rejected
+from memsyncd.platforms.platform import DestinationError, Extraction, ExtractionState, PlatformError, Rejected
 
 POLL = "poll"
 
@@ -69,12 +69,31 @@ def _ask(due: Sequence[Open], delivery: Delivery, context: JobContext) -> None:
     try:
         if len(due) > SINGLE_QUESTIONS:
             due = _list(due, delivery, context, wake)
-        for entry in due[:SINGLE_QUESTIONS]:
-            _tell(_question(entry, delivery), delivery, wake)
-            context.answered()
+        _ask_singly(due[:SINGLE_QUESTIONS], delivery, context, wake)
     finally:
         if wake:
             delivery.queue.wake(*wake)
+
+
+def _ask_singly(due: Sequence[Open], delivery: Delivery, context: JobContext, wake: list[str]) -> None:
+    """Ask for each; one that alone makes the platform fail is put off and delays no neighbour. Raises the first
+    failure where none was answered: then it is the platform that fails."""
+    failure: DestinationError | None = None
+    answered = context.has_answered
+    for entry in due:
+        try:
+            answer = _question(entry, delivery)
+        except DestinationError as error:
+            failure = failure or error
+            delivery.extractions.put_off(entry.event_id)
+            if not answered:
+                break  # one question is enough to see that nobody answers; the next round begins with another
+            continue
+        answered = True
+        _tell(answer, delivery, wake)
+        context.answered()
+    if failure is not None and not answered:
+        raise failure
 
 
 def _question(entry: Open, delivery: Delivery) -> Extraction:

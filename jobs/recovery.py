@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jobs.delivery import CHECKPOINT, FLUSH, Delivery, checkpoint_job, flush_job, flush_job_id, lane
 from jobs.flush import EXTRACTION_OPEN
-from jobs.job import ACTIVE, JobState
+from jobs.job import ACTIVE, JobState, NewJob
 from jobs.queue.contract import JobQueue
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.event import Event, Packet
@@ -22,10 +22,18 @@ def reconcile(spool: str, store: EvidenceStore, delivery: Delivery) -> int:
     if store.read_only:
         return 0
     return sum(
-        delivery.queue.enqueue(flush_job(spool, packet, delivery.platform.destination))
+        _see_to(flush_job(spool, packet, delivery.platform.destination), delivery.queue)
         for packet in store.open_packets()
         if store.own or is_abandoned(packet, delivery)
     )
+
+
+def _see_to(flush: NewJob, queue: JobQueue) -> bool:
+    """Make sure that an open packet's job is still to come; one that is done met its evidence while it was away."""
+    known = queue.get(flush.id)
+    if known is None:
+        return bool(queue.enqueue(flush))
+    return known.state is JobState.DONE and queue.reopen(flush.id)
 
 
 def resume_extractions(delivery: Delivery) -> int:

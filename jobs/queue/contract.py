@@ -69,6 +69,9 @@ class JobQueue(Protocol):
     def retry(self, job_id: str) -> bool:
         """Make a dead, cancelled or waiting job ready with its attempts at zero; False where it is neither."""
 
+    def reopen(self, job_id: str) -> bool:
+        """Make a done job ready with a clean slate, because what it brought about is undone; else False."""
+
     def cancel(self, job_id: str, why: str) -> bool:
         """Cancel a ready or waiting job; False where it is neither."""
 

@@ -1,5 +1,6 @@
 """What happens to a job at the end of its run, and at a person's or a program's word: one transaction each."""
 
+import math
 import sqlite3
 from collections.abc import Sequence
 
@@ -166,6 +167,16 @@ def retry(transaction: Transaction, job_id: str, moment: Moment) -> bool:
     return True
 
 
+def reopen(transaction: Transaction, job_id: str, moment: Moment) -> bool:
+    """Make a done job ready, with a clean slate: what it was to bring about is undone."""
+    row = transaction.row("SELECT * FROM jobs WHERE id = ? AND state = 'done'", (job_id,))
+    if row is None:
+        return False
+    transaction.change("UPDATE jobs SET attempts = 0, cools = 0 WHERE seq = ?", (row["seq"],))
+    lanes.make_ready(transaction, [(row["seq"], row["lane"])], moment.now)
+    return True
+
+
 def _may_retry(transaction: Transaction, row: sqlite3.Row) -> bool:
     if row["state"] == JobState.READY:
         shown = show(transaction, row["id"])
@@ -218,13 +229,25 @@ def prune(transaction: Transaction, finished_before: float, limit: int) -> int:
     return pruned
 
 
-def shift_clock(transaction: Transaction, seconds: float, now: float) -> None:
-    """Move every time that is measured against the wall clock by `seconds`; what is only shown stays as it was."""
+def shift_clock(transaction: Transaction, seconds: float, moment: Moment) -> None:
+    """Move every time that is measured against the wall clock by `seconds`; those of jobs that are over stay.
+
+    After a jump forward what was put off since then stays as it is: the call that broke as the machine woke has its
+    cooldown from the new time already.
+    """
+    before = moment.now - seconds / 2 if seconds > 0 else math.inf
     for statement in (
-        "UPDATE jobs SET not_before = not_before + ? WHERE state = 'waiting'",
-        "UPDATE jobs SET claim_expires = claim_expires + ? WHERE state = 'claimed'",
-        "UPDATE jobs SET ready_since = ready_since + ? WHERE state = 'ready'",
-        "UPDATE destinations SET until = until + ? WHERE until IS NOT NULL",
+        "UPDATE jobs SET not_before = not_before + :by, updated_at = updated_at + :by"
+        " WHERE state = 'waiting' AND updated_at <= :before",
+        "UPDATE jobs SET claim_expires = claim_expires + :by, updated_at = updated_at + :by"
+        " WHERE state = 'claimed' AND updated_at <= :before",
+        "UPDATE jobs SET ready_since = ready_since + :by, updated_at = updated_at + :by"
+        " WHERE state = 'ready' AND updated_at <= :before",
     ):
-        transaction.change(statement, (seconds,))
-    transaction.put_off(now)  # the timer computes its wait anew
+        transaction.change(statement, {"by": seconds, "before": before})
+    transaction.change(
+        "UPDATE destinations SET until = CASE WHEN code = 'quota' THEN until + :by ELSE MIN(until + :by, :latest) END"
+        " WHERE until IS NOT NULL",
+        {"by": seconds, "latest": moment.now + moment.policy.max_cooldown},
+    )
+    transaction.put_off(moment.now)  # the timer computes its wait anew

@@ -104,6 +104,10 @@ class SqliteQueue:
         """Make a dead, cancelled or waiting job ready with attempts and crashes at zero; else False."""
         return self._write(lambda transaction: settling.retry(transaction, job_id, self._moment()))
 
+    def reopen(self, job_id: str) -> bool:
+        """Make a done job ready with a clean slate, because what it brought about is undone; else False."""
+        return self._write(lambda transaction: settling.reopen(transaction, job_id, self._moment()))
+
     def cancel(self, job_id: str, why: str) -> bool:
         """Cancel a ready or waiting job; else False."""
         return self._write(lambda transaction: settling.cancel(transaction, job_id, why, self._moment()))
@@ -126,7 +130,7 @@ class SqliteQueue:
 
     def shift_clock(self, seconds: float) -> None:
         """Move every wait, lease and cooldown, and since when jobs are ready, by `seconds`."""
-        self._write(lambda transaction: settling.shift_clock(transaction, seconds, self._clock.wall()))
+        self._write(lambda transaction: settling.shift_clock(transaction, seconds, self._moment()))
 
     def prune(self, *, finished_before: float) -> int:
         """Delete done and cancelled jobs last changed before that Unix time, and give their space back."""

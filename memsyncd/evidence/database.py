@@ -132,7 +132,7 @@ class Database:
         connection = opening.connect(self.path, own=self.own)
         try:
             if self.own and connection.execute("PRAGMA user_version").fetchone()[0] < schema.VERSION:
-                schema.create(connection)
+                schema.create(connection, first_event=int(self.clock.wall() * 1000))
             self._inspect(connection)
             self._identity = self._identity_now()
         except BaseException:

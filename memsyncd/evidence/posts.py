@@ -50,14 +50,31 @@ def refuse(connection: sqlite3.Connection, packet_id: str, batch: int) -> None:
     connection.execute("DELETE FROM memsyncd_posts WHERE packet_id = ? AND batch = ?", (packet_id, batch))
 
 
-def forget_slot(connection: sqlite3.Connection, shape: Shape, packet: Packet, batch: int, now: float) -> None:
-    """Empty the batch's slot, so that it alone is posted again (facts 2.21); a bare slot was the whole packet's."""
+def forget_slot(
+    connection: sqlite3.Connection,
+    shape: Shape,
+    packet: Packet,
+    batch: int,
+    now: float,
+    *,
+    may_have_arrived: bool = False,
+) -> None:
+    """Empty the batch's slot, so that it alone is posted again (facts 2.21); a bare slot was the whole packet's.
+
+    With `may_have_arrived` the post stays, without its event: it is looked for before it is sent again.
+    """
     if packet.bare_slot:
         packet_rows.update(connection, shape, packet.packet_id, now, semantic_event_id="")
     elif batch < len(packet.slots) and packet.slots[batch]:
         left = [slot if number != batch else "" for number, slot in enumerate(packet.slots)]
         packet_rows.update(connection, shape, packet.packet_id, now, semantic_event_id=json.dumps(left))
-    refuse(connection, packet.packet_id, batch)
+    if may_have_arrived and not packet.bare_slot:
+        connection.execute(
+            "UPDATE memsyncd_posts SET event_id = '', waiting_since = 0 WHERE packet_id = ? AND batch = ?",
+            (packet.packet_id, batch),
+        )
+    else:
+        refuse(connection, packet.packet_id, batch)
 
 
 def restart_wait(connection: sqlite3.Connection, packet: Packet, at: float) -> None:

@@ -6,7 +6,7 @@ its request was made from (branch, commit) and, where `flushes` has no such colu
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 VERSION = 1
@@ -154,8 +154,12 @@ class Shape:
         return {column: value for column, value in values.items() if self.has(table, column)}
 
 
-def create(connection: sqlite3.Connection) -> None:
-    """Bring a file of ours to VERSION in one transaction; a plugin's file handed over to us is completed in place."""
+def create(connection: sqlite3.Connection, *, first_event: int) -> None:
+    """Bring a file of ours to VERSION in one transaction; a plugin's file handed over to us is completed in place.
+
+    The ids of a new file's events begin at `first_event`, which must be above those of any file before it: a packet's
+    id follows from its events' ids, and the platform knows the packets of the file that was lost.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         for table, columns in _OWN_TABLES.items():
@@ -167,6 +171,8 @@ def create(connection: sqlite3.Connection) -> None:
                     connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {columns[column]}")
         for statement in (POSTS_SQL, *_OWN_INDEXES, *_MARKS):
             connection.execute(statement)
+        if connection.execute("SELECT 1 FROM events LIMIT 1").fetchone() is None:
+            connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('events', ?)", (first_event - 1,))
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -260,10 +260,16 @@ class EvidenceStore:
         """Forget that a batch's request left: it was certainly not taken."""
         self._change(packet_id, lambda connection, _, __: posts.refuse(connection, packet_id, batch))
 
-    def forget_slot(self, packet_id: str, batch: int) -> None:
-        """Empty a batch's slot, so that it alone is posted again (facts 2.21); a bare slot means all are (2.24)."""
+    def forget_slot(self, packet_id: str, batch: int, *, may_have_arrived: bool = False) -> None:
+        """Empty a batch's slot, so that it alone is posted again (facts 2.21); a bare slot means all are (2.24).
+
+        With `may_have_arrived` its post stays as one that was never answered, to be looked for first.
+        """
         now = self._database.clock.wall()
-        self._change(packet_id, lambda c, shape, packet: posts.forget_slot(c, shape, packet, batch, now))
+        self._change(
+            packet_id,
+            lambda c, shape, packet: posts.forget_slot(c, shape, packet, batch, now, may_have_arrived=may_have_arrived),
+        )
 
     def restart_wait(self, packet_id: str, at: float) -> None:
         """Begin the wait for the extraction of every filled slot anew."""

@@ -84,7 +84,9 @@ def test_a_resumption_before_the_request_is_part_of_it(delivering: Delivering) -
         delivering.exchange(number)
     delivering.say("session_start")
     delivering.exchange(6)
-    delivering.ask(until=13)
+    last = delivering.evidence.last_event("s")
+    assert last is not None
+    delivering.ask(until=last.id)
     delivering.run(120.0)
     assert len(delivering.platform.delivered()) == 12
     assert delivering.evidence.counts()["unflushed"] == 0

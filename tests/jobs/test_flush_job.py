@@ -73,6 +73,28 @@ def test_a_failed_extraction_clears_its_own_slot_alone(delivering: Delivering, s
     assert delivering.job(job).state is JobState.DONE
 
 
+def test_several_failed_batches_cost_one_attempt(delivering: Delivering) -> None:
+    """Both batches of a packet fail at once: both are posted again, and one attempt is used, not two."""
+    delivering.platform.fates.extend([ExtractionState.FAILED, ExtractionState.FAILED])
+    two_batches(delivering)
+    delivering.run(90.0)
+    assert [number for name, number in delivering.platform.calls if name == "add"] == [0, 1, 0, 1]
+    assert (delivering.packet().status, delivering.packet().attempts) == (PacketStatus.SUCCEEDED, 1)
+
+
+def test_a_dropped_event_of_a_batch_that_arrived_is_not_posted_again(delivering: Delivering) -> None:
+    """The platform forgets an ended event: the batch is looked for by its metadata first, and found."""
+    delivering.platform.fates.extend([ExtractionState.RUNNING])
+    delivering.exchange()
+    delivering.ask()
+    delivering.run(2.0)
+    [entry] = delivering.platform.committed
+    entry.has_event, entry.state = False, ExtractionState.SUCCEEDED
+    delivering.run(120.0)
+    assert delivering.platform.count("add") == 1
+    assert delivering.packet().status == PacketStatus.SUCCEEDED
+
+
 def test_running_out_of_time_keeps_every_slot_and_only_asks_again(delivering: Delivering) -> None:
     """Two that take too long: no second post, the wait begins anew (facts 2.22)."""
     delivering.platform.fates.extend([ExtractionState.RUNNING] * 2)

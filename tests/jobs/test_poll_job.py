@@ -6,7 +6,7 @@ import pytest
 
 from jobs.job import JobState, NewJob
 from jobs.poll import IDLE_SECONDS, SINGLE_QUESTIONS, poll_job
-from memsyncd.platforms.platform import Batch, ExtractionState, NoAnswer, Rejected
+from memsyncd.platforms.platform import Batch, Busy, Extraction, ExtractionState, NoAnswer, Rejected
 from tests.fakes.scripted_platform import Committed
 from tests.jobs.delivering import Delivering, fresh
 
@@ -139,6 +139,27 @@ def test_extractions_are_asked_for_again_after_a_restart(delivering: Delivering)
     delivering.run(5.0)
     assert delivering.platform.count("add") == 1
     assert delivering.live_jobs() == []
+
+
+def test_one_event_that_alone_fails_delays_no_neighbour(delivering: Delivering) -> None:
+    """A question that makes the platform fail goes behind the others, which are asked and confirmed meanwhile."""
+    open_extractions(delivering, 3)
+    for entry in delivering.platform.committed[1:]:
+        entry.state = ExtractionState.SUCCEEDED
+
+    healthy = delivering.platform.extraction
+
+    def extraction(event_id: str) -> Extraction:
+        if event_id == "e0":
+            raise Busy("busy (500)", status=500)
+        answer: Extraction = healthy(event_id)
+        return answer
+
+    delivering.platform.extraction = extraction
+    delivering.run(70.0)
+    assert delivering.extractions.verdict("e1") is not None
+    assert delivering.extractions.verdict("e2") is not None
+    assert delivering.extractions.counts()[0] == 1
 
 
 def test_the_poll_job_is_one_for_a_destination() -> None:
