@@ -12,6 +12,7 @@ from typing import Any
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
 from daemon.gate import Gate
+from daemon.intake.foreign_claims import is_claimed_elsewhere
 from daemon.intake.ingest import Ingest
 from daemon.intake.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
 from daemon.intake.sessions import Sessions
@@ -107,6 +108,7 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         hold=gate.hold,
         redact=redact,
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
+        is_claimed_elsewhere=partial(_is_claimed_elsewhere, served, ingest, clock),
     )
     return Parts(
         places=places,
@@ -127,6 +129,15 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         delivery=shared,
         handlers=_handlers(shared),
     )
+
+
+def _is_claimed_elsewhere(served: Served, ingest: Ingest, clock: Clock, name: str, session_id: str) -> bool:
+    try:
+        spool = served.spool(name)
+    except KeyError:
+        return False
+    held = {stem for owner, stem in list(ingest.requests.held.values()) if owner.name == name}
+    return is_claimed_elsewhere(spool, session_id, held, clock.wall())
 
 
 def _account() -> str:

@@ -109,14 +109,14 @@ def _died(delivery: Delivery, store: EvidenceStore, spool: str, packet: Packet) 
 def _is_anothers(job: Job, delivery: Delivery, store: EvidenceStore, packet: Packet) -> bool:
     """Whether a plugin's own worker may be delivering the packet: it is in flight, is not ours, and has moved lately.
 
-    A handoff means that its packet is ours to deliver, unless it asks to wait for one in flight, for as long as an
-    extraction may take (facts 1.24).
+    So it is while that worker's claim lives. Otherwise a handoff means that its packet is ours to deliver, unless it
+    asks to wait for one in flight, for as long as an extraction may take (facts 1.24).
     """
     if store.own or packet.status not in IN_FLIGHT or is_abandoned(packet, delivery):
         return False
     if delivery.queue.get(flush_job_id(str(job.payload["spool"]), packet.packet_id)) is not None:
         return False
-    if not job.payload.get("handoff"):
+    if not job.payload.get("handoff") or delivery.is_claimed_elsewhere(str(job.payload["spool"]), packet.session_id):
         return True
     waited = delivery.clock.wall() - job.created_at
     return bool(job.payload.get("wait_for_inflight")) and 0 <= waited < delivery.extraction_wait_seconds

@@ -29,8 +29,8 @@ class Delivery:
     """The surroundings of a delivery. `store` raises KeyError for a spool that is served no more.
 
     `hold` says why a scope is not delivered at present (paused, excluded), or None. `user_id` is whose memories
-    these become, `source` the tag of the harness. `extraction_wait_seconds` is the time one extraction may take
-    (CONTRACT: 120).
+    these become. `extraction_wait_seconds` is the time one extraction may take (CONTRACT: 120).
+    `is_claimed_elsewhere` tells whether another program works on a spool's session just now.
     """
 
     store: Callable[[str], EvidenceStore]
@@ -42,6 +42,7 @@ class Delivery:
     hold: Callable[[Scope], str | None]
     redact: Callable[[str], str]
     extraction_wait_seconds: float = 120.0
+    is_claimed_elsewhere: Callable[[str, str], bool] = lambda _spool, _session: False
 
 
 def lane(spool: str, session_id: str) -> str:

@@ -237,12 +237,18 @@ def shift_clock(transaction: Transaction, seconds: float, moment: Moment) -> Non
     """
     before = moment.now - seconds / 2 if seconds > 0 else math.inf
     for statement in (
-        "UPDATE jobs SET not_before = not_before + :by, updated_at = updated_at + :by"
-        " WHERE state = 'waiting' AND updated_at <= :before",
-        "UPDATE jobs SET claim_expires = claim_expires + :by, updated_at = updated_at + :by"
-        " WHERE state = 'claimed' AND updated_at <= :before",
-        "UPDATE jobs SET ready_since = ready_since + :by, updated_at = updated_at + :by"
-        " WHERE state = 'ready' AND updated_at <= :before",
+        (
+            "UPDATE jobs SET not_before = not_before + :by, updated_at = updated_at + :by"
+            " WHERE state = 'waiting' AND updated_at <= :before"
+        ),
+        (
+            "UPDATE jobs SET claim_expires = claim_expires + :by, updated_at = updated_at + :by"
+            " WHERE state = 'claimed' AND updated_at <= :before"
+        ),
+        (
+            "UPDATE jobs SET ready_since = ready_since + :by, updated_at = updated_at + :by"
+            " WHERE state = 'ready' AND updated_at <= :before"
+        ),
     ):
         transaction.change(statement, {"by": seconds, "before": before})
     transaction.change(

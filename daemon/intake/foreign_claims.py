@@ -1,0 +1,33 @@
+"""Claims of another program in a plugin's spool: its own worker at work on a session (facts 1.5, 1.12)."""
+
+import contextlib
+import json
+from collections.abc import Collection
+
+from daemon.intake.spool import CLAIMED, STALE_CLAIM_SECONDS, Spool
+
+MAX_BYTES = 1024 * 1024
+"""A plugin's handoff is a few hundred bytes; a larger one is not read, and counts as anybody's."""
+
+
+def is_claimed_elsewhere(spool: Spool, session_id: str, held: Collection[str], now: float) -> bool:
+    """Whether a living claim that is not ours, by the stems we hold, is for this session. `now` is Unix seconds."""
+    if spool.own:
+        return False
+    for path in spool.pending.glob(f"*{CLAIMED}"):
+        with contextlib.suppress(FileNotFoundError):
+            status = path.lstat()
+            if path.stem in held or now - status.st_mtime > STALE_CLAIM_SECONDS:
+                continue
+            if status.st_size > MAX_BYTES or _session(path.read_bytes()) in (session_id, ""):
+                return True
+    return False
+
+
+def _session(content: bytes) -> str:
+    """Return the session a plugin's handoff names, empty where it cannot be told."""
+    try:
+        named = json.loads(content)["hook_input"]["session_id"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return named if isinstance(named, str) else ""
