@@ -1,6 +1,7 @@
 """Handoffs and files that some part of the way cannot digest: each costs only itself, and none ends the thread."""
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from daemon.intake.grace import GRACE_SECONDS
-from jobs.job import NewJob
+from jobs.job import JobState, NewJob
 from memsyncd.evidence.event import Scope
 from memsyncd.scope.resolve import ScopeResolver
 from tests.daemon.intake.ingesting import Ingesting
@@ -163,6 +164,30 @@ def test_a_claim_that_a_directory_is_in_the_way_of_stops_nobody(at: Ingesting) -
     assert (at.texts(), at.pending()) == (["mine", "blocked"], [])
     at.scan()
     assert odd_files(at) == []
+
+
+def test_a_file_whose_time_cannot_be_set_stops_nobody(at: Ingesting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's file can be moved and read but has no heart to beat: it is asked for, held and kept through a
+    pause like its neighbours."""
+    utime = os.utime
+
+    def refusing(path: str, *arguments: Any, **options: Any) -> None:
+        if Path(path).stem == "a":
+            raise PermissionError(1, "Operation not permitted")
+        utime(path, *arguments, **options)
+
+    at.end(name="a")
+    at.end(name="b", session="t", age=3600.0)
+    monkeypatch.setattr(os, "utime", refusing)
+    (at.spool_path / "paused").touch()
+    at.scan()
+    assert at.hands.wall_now - (at.spool_path / "pending" / "b.json").stat().st_mtime < 60
+    (at.spool_path / "paused").unlink()
+    at.scan()
+    at.ingest.requests.beat()
+    assert at.pending() == ["a.running", "b.running"]
+    assert sorted(stem for _, stem in at.ingest.requests.held.values()) == ["a", "b"]
+    assert len(at.jobs(JobState.READY)) == 2
 
 
 def test_a_spool_that_is_gone_leaves_neither_suspects_nor_findings(at: Ingesting) -> None:
