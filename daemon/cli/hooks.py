@@ -2,6 +2,8 @@
 
 import click
 
+from daemon.cli.surroundings import Surroundings
+
 
 @click.command(
     context_settings={"ignore_unknown_options": True},
@@ -27,14 +29,22 @@ def hooks() -> None:
 @click.argument("action")
 @click.option("--harness", required=True, metavar="H", help="The coding agent, such as claude-code.")
 @click.option("--reason", default="", metavar="R", help="Why a flush is asked for, such as session-end.")
-def command(action: str, harness: str, reason: str) -> None:
+@click.pass_obj
+def command(around: Surroundings, action: str, harness: str, reason: str) -> None:
     """Print the command line for one event: absolute interpreter and script, no shim.
+
+    With MEMSYNCD_HOME set, the line carries it, for the harness may be started without.
 
     ACTION is session-start, user-prompt, post-tool, post-tool-failure, stop, subagent-start, subagent-stop or flush.
     """
     from memsyncd.hooks.command_line import command_line  # noqa: PLC0415  (only this command needs it)
+    from memsyncd.hooks.handoff import FLUSH, REASONS, RECORD_ACTIONS  # noqa: PLC0415
 
+    if action not in RECORD_ACTIONS | {FLUSH}:
+        click.echo(f"memsyncd: {action} is no action known here: it is recorded as such and sent nowhere.", err=True)
+    if reason and reason not in REASONS:
+        click.echo(f"memsyncd: {reason} is no reason known here; known are {', '.join(sorted(REASONS))}.", err=True)
     try:
-        click.echo(command_line(action, harness, reason=reason))
+        click.echo(command_line(action, harness, reason=reason, home=around.environ.get("MEMSYNCD_HOME", "")))
     except ValueError as error:
         raise click.UsageError(str(error)) from error

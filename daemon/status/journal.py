@@ -38,7 +38,10 @@ class Journal:
         with self._lock:
             events = [{**event, "at": rfc3339(event["at"])} for event in self._events if event["id"] > last_seen]
             first = self._events[0]["id"] if self._events else self._next_id
-        return {"events": events, "gap": last_seen + 1 < first}
+            unknown = last_seen >= self._next_id  # an id of an earlier daemon: its reader has missed what came since
+            if unknown:
+                events = [{**event, "at": rfc3339(event["at"])} for event in self._events]
+        return {"events": events, "gap": unknown or last_seen + 1 < first}
 
     async def following(self, last_seen: int, wait_seconds: float) -> dict[str, Any]:
         """Return like `since`, after waiting up to `wait_seconds` for a first event."""

@@ -26,8 +26,6 @@ OFFLINE_FIRST, OFFLINE_LONGEST = 5.0, 60.0
 BUSY_FIRST = 60.0
 """Busy or not understood, without a Retry-After: the first wait, then doubled (issue 2, "answers and what follows")."""
 
-QUOTA_PROBE = 3600.0
-"""Quota used up: asked once an hour, whatever the ceiling of cooldowns (never-again 110)."""
 
 RETRY_SPREAD = 0.2
 COOLDOWN_SPREAD = 0.1
@@ -111,10 +109,8 @@ def cooldown(cool: Cool, failures: int, policy: Policy, jitter: float) -> float:
 
     Spread upwards only, so that a Retry-After is never undercut, and never above the ceiling.
     """
-    if cool.parked and cool.code == "quota":
-        return QUOTA_PROBE * (1 + COOLDOWN_SPREAD * jitter)
     if cool.parked:
-        base = policy.max_cooldown
+        base = policy.max_cooldown  # rarely: nothing but a person changes it, and a changed key is taken up at once
     elif cool.delay is not None:
         base = max(clamped(cool.delay), SHORTEST_COOLDOWN)
     elif cool.code == "offline":
@@ -125,8 +121,11 @@ def cooldown(cool: Cool, failures: int, policy: Policy, jitter: float) -> float:
 
 
 def cooled(before: Destination, cool: Cool, policy: Policy, now: float, jitter: float) -> Destination:
-    """Return the destination after a run that found it failing, begun since its last change."""
-    failures = before.failures + 1
+    """Return the destination after a run that found it failing, begun since its last change.
+
+    The wait grows with the failures of one kind in a row: a night offline is no reason to wait long for the first 503.
+    """
+    failures = before.failures + 1 if before.code in ("", cool.code) else 1
     return replace(
         before,
         until=now + cooldown(cool, failures, policy, jitter),

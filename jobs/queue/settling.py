@@ -252,8 +252,7 @@ def shift_clock(transaction: Transaction, seconds: float, moment: Moment) -> Non
     ):
         transaction.change(statement, {"by": seconds, "before": before})
     transaction.change(
-        "UPDATE destinations SET until = CASE WHEN code = 'quota' THEN until + :by ELSE MIN(until + :by, :latest) END"
-        " WHERE until IS NOT NULL",
+        "UPDATE destinations SET until = MIN(until + :by, :latest) WHERE until IS NOT NULL",
         {"by": seconds, "latest": moment.now + moment.policy.max_cooldown},
     )
     transaction.put_off(moment.now)  # the timer computes its wait anew

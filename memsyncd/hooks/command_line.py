@@ -10,10 +10,11 @@ from memsyncd.hooks.dropping import MAX_HARNESS, NAME_CHARACTERS
 DROP = Path(__file__).resolve().with_name("drop.py")
 
 
-def command_line(action: str, harness: str, *, reason: str = "", interpreter: str | None = None) -> str:
+def command_line(action: str, harness: str, *, reason: str = "", home: str = "", interpreter: str | None = None) -> str:
     """Return the line, quoted for a POSIX shell: absolute interpreter, `-I -S`, absolute script, arguments.
 
-    `interpreter` is the one to use, by default the real one that runs this. Raises ValueError for a harness that
+    `home` is a MEMSYNCD_HOME to write into the line, for a harness that is started without it. `interpreter` is the
+    one to use, by default the real one that runs this. Raises ValueError for a harness that
     cannot be a spool's name, an empty action, and where no real interpreter can be found.
     """
     if not 0 < len(harness) <= MAX_HARNESS or harness[0] == "-" or not NAME_CHARACTERS.issuperset(harness):
@@ -23,7 +24,8 @@ def command_line(action: str, harness: str, *, reason: str = "", interpreter: st
     if not action or action.startswith("-"):
         raise ValueError("an action is a word such as user-prompt or stop")
     words = [real_interpreter(interpreter), "-I", "-S", str(DROP), action, "--harness", harness]
-    return shlex.join(words + (["--reason", reason] if reason else []))
+    words += ["--reason", reason] if reason else []
+    return shlex.join(words + (["--home", home] if home else []))
 
 
 def real_interpreter(given: str | None = None) -> str:

@@ -32,8 +32,8 @@ def run(words: list[str]) -> None:
     oddities: list[BaseException] = []
     try:
         _outlive_the_harness()
-        event.action, event.harness, event.reason = arguments(words, oddities)
-        data = spool.data_directory(posix.environ, sys.platform)
+        event.action, event.harness, event.reason, home = arguments(words, oddities)
+        data = os_bytes(home) if home else spool.data_directory(posix.environ, sys.platform)
         _drop(event, data, oddities)
         standard_input.drain()
     except BaseException as error:  # noqa: BLE001  (a hook never hurts the agent: DESIGN, promise 7)
@@ -45,13 +45,19 @@ def run(words: list[str]) -> None:
     _signal.alarm(0)
 
 
-def arguments(words: list[str], oddities: list[BaseException]) -> tuple[str, str, str]:
-    """Return (action, harness, reason) from the command line's words; wrong use never fails.
+def os_bytes(path: str) -> bytes:
+    """Return a path from the command line as the bytes it was."""
+    return path.encode("utf-8", "surrogateescape")
 
-    No action is `unknown`; a missing harness, or one that could not be a directory's name, is `generic`.
+
+def arguments(words: list[str], oddities: list[BaseException]) -> tuple[str, str, str, str]:
+    """Return (action, harness, reason, home) from the command line's words; wrong use never fails.
+
+    No action is `unknown`; a missing harness, or one that could not be a directory's name, is `generic`. A home that
+    is not absolute counts as none.
     """
-    rest = [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in words]
-    found = {"--harness": "", "--reason": ""}
+    rest = list(words)
+    found = {"--harness": "", "--reason": "", "--home": ""}
     action = ""
     while rest:
         word = rest.pop(0)
@@ -64,7 +70,13 @@ def arguments(words: list[str], oddities: list[BaseException]) -> tuple[str, str
     if not 0 < len(harness) <= MAX_HARNESS or harness[0] == "-" or not NAME_CHARACTERS.issuperset(harness):
         oddities.append(HarnessNameError())
         harness = "generic"
-    return action[:MAX_WORD] or "unknown", harness, found["--reason"][:MAX_WORD]
+    home = found["--home"] if found["--home"][:1] == "/" else ""
+    return plain(action)[:MAX_WORD] or "unknown", harness, plain(found["--reason"])[:MAX_WORD], home
+
+
+def plain(word: str) -> str:
+    """Return a word as text that can be written: bytes that were no UTF-8 are replaced."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _drop(event: envelope.Event, data: bytes, oddities: list[BaseException]) -> None:

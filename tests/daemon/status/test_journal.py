@@ -25,6 +25,15 @@ def test_a_gap_is_marked() -> None:
     assert not journal.since(5)["gap"]
 
 
+def test_an_id_of_an_earlier_daemon_is_a_gap() -> None:
+    """A reader that followed a daemon that is no more is told so and gets what there is, instead of silence."""
+    journal = Journal(Clock())
+    journal.note("a")
+    assert journal.since(0)["gap"] is False
+    answer = journal.since(400)
+    assert (answer["gap"], [event["id"] for event in answer["events"]]) == (True, [1])
+
+
 def test_a_waiting_reader_is_told_from_another_thread() -> None:
     """The long poll ends with the first event, which a worker's thread notes."""
     journal = Journal(Clock())

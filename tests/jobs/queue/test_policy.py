@@ -87,14 +87,14 @@ def test_retries_wait_twice_as_long_each_time(attempt: int, jitter: float, secon
         (Cool("api", "no route", "offline"), 9, 0.5, 63),
         (Cool("api", "401", "key-refused", parked=True), 1, 0.0, 900),
         (Cool("api", "401", "key-refused", delay=5, parked=True), 3, 0.0, 900),
-        (Cool("api", "402", "quota", parked=True), 1, 0.0, 3600),
-        (Cool("api", "402", "quota", parked=True), 8, 0.5, 3780),
+        (Cool("api", "402", "quota", parked=True), 1, 0.0, 900),
+        (Cool("api", "402", "quota", parked=True), 8, 0.5, 900),
     ],
 )
 def test_a_destination_cools_for_as_long_as_it_says_or_ever_longer(
     cool: Cool, failures: int, jitter: float, seconds: float
 ) -> None:
-    """Its own word first, never undercut; else by the kind and number of failures; never above the ceiling but for quota."""
+    """Its own word first, never undercut; else by the kind and number of failures; never above the ceiling."""
     assert policy.cooldown(cool, failures, SETTINGS, jitter) == pytest.approx(seconds)
 
 
@@ -103,9 +103,19 @@ def test_a_cooldown_counts_failures_and_keeps_when_the_trouble_began() -> None:
     first = policy.cooled(DESTINATION, COOL, SETTINGS, 1000.0, 0.0)
     second = policy.cooled(first, Cool("api", "401", "key-refused", parked=True), SETTINGS, 1060.0, 0.0)
     assert (first.until, first.failures, first.since, first.parked) == (1060.0, 1, 1000.0, False)
-    assert (second.until, second.failures, second.since, second.parked) == (1960.0, 2, 1000.0, True)
+    assert (second.until, second.failures, second.since, second.parked) == (1960.0, 1, 1000.0, True)
+    third = policy.cooled(second, Cool("api", "401", "key-refused", parked=True), SETTINGS, 2000.0, 0.0)
+    assert (third.failures, third.since) == (2, 1000.0)
     assert (second.why, second.code) == ("401", "key-refused")
     assert policy.released(second) == DESTINATION
+
+
+def test_a_long_night_offline_does_not_lengthen_the_wait_for_a_busy_platform() -> None:
+    """Failures are counted by kind: the first 503 after many refused connections waits a minute, not a quarter hour."""
+    night = DESTINATION
+    for _ in range(10):
+        night = policy.cooled(night, Cool("api", "no route", "offline"), SETTINGS, 1000.0, 0.0)
+    assert policy.cooled(night, COOL, SETTINGS, 5000.0, 0.0).until == 5060.0
 
 
 @pytest.mark.parametrize(

@@ -237,3 +237,12 @@ def test_a_broken_installation_is_silent(drop: Any, tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", str(alone), "stop", "--harness", "claude-code"]
     process = subprocess.run(command, input=b"{}", capture_output=True, check=True, timeout=30)
     assert process.stdout + process.stderr == b""
+
+
+def test_a_home_on_the_command_line_goes_before_the_environments(drop: Any, tmp_path: Path) -> None:
+    """A harness started without MEMSYNCD_HOME still drops where its hook line says."""
+    elsewhere = tmp_path / "else where"
+    drop({"a": 1}, "stop", "--harness", "kimi", "--home", str(elsewhere))
+    assert len(list(elsewhere.glob("spools/kimi/pending/*.json"))) == 1
+    drop({"a": 1}, "stop", "--harness", "kimi", "--home", "relative")
+    assert len(drop.files()) == 1
