@@ -38,3 +38,26 @@ def test_a_session_becomes_memories_once_across_restarts() -> None:
         finally:
             made.close()
             platform.close()
+
+
+def test_a_backlog_is_confirmed_by_the_listing() -> None:
+    """More open batches than are asked one by one: all are confirmed within seconds, not after the extraction wait."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
+        hands = HandClock()
+        platform = LocalPlatform(Path(directory) / "memory.sqlite3", hands.clock())
+        made = Delivering(Path(directory), platform, hands=hands)
+        try:
+            jobs = []
+            for number in range(30):
+                made.say("user_prompt", f"s{number}", prompt=f"From now on host{number} is restarted by the operator.")
+                made.say("assistant_stop", f"s{number}", text=f"Noted for host{number}.")
+                jobs.append(made.ask(f"s{number}"))
+            made.run(10.0)
+            assert {made.job(job).state for job in jobs} == {JobState.DONE}
+            assert [packet.status for packet in made.packets()] == [PacketStatus.SUCCEEDED] * 30
+            query = Query("who restarts the host", "ada", "team-tool", ("team-tool-0123",), top_k=100)
+            found = [memory.memory for memory in platform.search(query)]
+            assert all(any(f"host{number} is" in text for text in found) for number in range(30))
+        finally:
+            made.close()
+            platform.close()

@@ -58,6 +58,15 @@ def pending_batch(connection: sqlite3.Connection, event_id: str) -> Batch | None
     )
 
 
+def pending(connection: sqlite3.Connection, *, limit: int) -> Sequence[str]:
+    """Return the ids of up to `limit` events that wait for their extraction, oldest first."""
+    rows = connection.execute(
+        "SELECT event_id FROM extraction_events WHERE state = ? ORDER BY number LIMIT ?",
+        (ExtractionState.PENDING, limit),
+    )
+    return [event_id for (event_id,) in rows]
+
+
 def finish(
     connection: sqlite3.Connection, event_id: str, state: ExtractionState, *, memories: int, error: str, now: str
 ) -> None:

@@ -8,8 +8,11 @@ VERSION = 1
 """`PRAGMA user_version` of a file this program writes."""
 
 BUSY_SECONDS = 10.0
-JOURNAL_LIMIT_BYTES = 16 * 1024 * 1024
+JOURNAL_LIMIT_BYTES = 1024 * 1024
 """What the write-ahead log is cut back to after a checkpoint (never-again 117)."""
+
+FOLD_SECONDS = 0.5
+"""How long folding the log in waits for another process at the file: a stop has 5 s in all."""
 
 _STEPS = (
     """
@@ -131,6 +134,15 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def fold_log(connection: sqlite3.Connection) -> None:
+    """Write the log into the file and cut it to nothing. Raises sqlite3.Error where the file does not let us.
+
+    SQLite does so by itself when the last connection closes, but not on one that was interrupted before.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {round(FOLD_SECONDS * 1000)}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _migrate(connection: sqlite3.Connection, step: str, number: int) -> None:

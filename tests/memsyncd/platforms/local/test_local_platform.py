@@ -1,5 +1,6 @@
 """The embedded platform as the delivery and the recall see it."""
 
+import itertools
 import os
 import signal
 import sqlite3
@@ -7,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 
 from memsyncd.clock import Clock
 from memsyncd.platforms.local import extracting, schema, searching
+from memsyncd.platforms.local import platform as platform_module
 from memsyncd.platforms.local.faults import DamagedStore
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import (
@@ -82,8 +85,6 @@ def test_a_batch_is_pending_until_its_extraction_is_asked_for(platform: LocalPla
     """Adding stores; asking carries out; asking again changes nothing."""
     accepted = platform.add(batch("We use pnpm for the web client."))
     assert not accepted.finished
-    (page,) = list(platform.extractions())
-    assert page[0].state is ExtractionState.PENDING
     assert ask(platform, "package manager of the web client") == []
     first = platform.extraction(accepted.event_id)
     assert (first.state, first.memories) == (ExtractionState.SUCCEEDED, 1)
@@ -113,6 +114,86 @@ def test_events_are_listed_newest_first_in_pages(platform: LocalPlatform) -> Non
     pages = list(platform.extractions())
     assert [len(page) for page in pages] == [100, 100, 30]
     assert [event.event_id for page in pages for event in page] == ids[::-1]
+
+
+def test_listing_carries_out_what_waits(platform: LocalPlatform) -> None:
+    """One pass of the listing brings the verdict on every batch, each carried out once."""
+    for number in range(30):
+        platform.add(batch(f"Never restart host{number} by hand.", packet=f"p{number}"))
+    for _ in range(2):
+        (page,) = list(platform.extractions())
+        assert [(event.state, event.memories) for event in page] == [(ExtractionState.SUCCEEDED, 1)] * 30
+    assert len(ask(platform, "restart by hand", top_k=100)) == 30
+
+
+def test_listing_carries_out_the_oldest_first(platform: LocalPlatform) -> None:
+    """Of two statements that waited together the later one counts."""
+    platform.add(batch("The cache lives for 30 minutes.", packet="p1"))
+    platform.add(batch("The cache lives for 45 minutes now.", packet="p2"))
+    list(platform.extractions())
+    assert ask(platform, "how long does the cache live?") == ["The cache lives for 45 minutes now."]
+
+
+def test_a_page_carries_out_no_more_than_its_bounds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is over the number or the seconds is told as pending, and is done by the next listing."""
+    ticks = itertools.count(step=platform_module.EXTRACTION_SECONDS)
+    for clock, most in ((Clock(monotonic=lambda: float(next(ticks))), 500), (Clock(monotonic=lambda: 0.0), 1)):
+        monkeypatch.setattr(platform_module, "EXTRACTED_PER_PAGE", most)
+        platform = LocalPlatform(path, clock)
+        for number in range(2):
+            platform.add(batch("We use pnpm.", packet=f"{most}-{number}"))
+        states = [event.state for event in next(platform.extractions())]
+        assert states[:2] == [ExtractionState.PENDING, ExtractionState.SUCCEEDED]
+        assert next(platform.extractions())[0].state is ExtractionState.SUCCEEDED
+        platform.close()
+
+
+def test_a_listing_stops_when_cancelled(platform: LocalPlatform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop does not wait for the rest of the page; what was not carried out still waits, and is not failed."""
+    for number in range(5):
+        platform.add(batch("We use pnpm.", packet=f"p{number}"))
+    whole, done = extracting.store, []
+
+    def stop_after(*positional: Any, **named: Any) -> int:
+        done.append(1)
+        made = whole(*positional, **named)
+        if len(done) == 2:
+            platform.cancel()
+        return made
+
+    monkeypatch.setattr(extracting, "store", stop_after)
+    with pytest.raises(Cancelled):
+        next(platform.extractions())
+    assert len(done) == 2
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_clean_stop_leaves_no_log(platform: LocalPlatform, path: Path, cancelled: bool) -> None:
+    """The write-ahead log is folded into the file at close, after a cancel too."""
+    learn(platform, "We use pnpm for the web client.")
+    ask(platform, "pnpm")
+    if cancelled:
+        platform.cancel()
+    platform.close()
+    log = path.with_name(path.name + "-wal")
+    assert not log.exists() or log.stat().st_size == 0
+    again = LocalPlatform(path, CLOCK)
+    assert ask(again, "pnpm web client") == ["We use pnpm for the web client."]
+    again.close()
+
+
+def test_another_reader_of_the_file_holds_no_stop_up(platform: LocalPlatform, path: Path) -> None:
+    """Where somebody else reads the file the log stays, and closing ends all the same."""
+    learn(platform, "We use pnpm for the web client.")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN")
+    other.execute("SELECT count(*) FROM memories").fetchone()
+    learn(platform, "Never restart the heron host.", packet="p2")
+    started = time.monotonic()
+    platform.close()
+    assert time.monotonic() - started < schema.BUSY_SECONDS / 2
+    other.execute("COMMIT")
+    other.close()
 
 
 def test_a_batch_is_found_by_packet_and_number(platform: LocalPlatform) -> None:
