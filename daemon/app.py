@@ -17,7 +17,7 @@ from daemon.compose import Parts, compose
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
 from daemon.lock import DaemonLock
-from daemon.observer import Observer
+from daemon.observer import Observer, summary
 from daemon.places import Places
 from daemon.private_directory import make_private
 from daemon.rounds import Rounds
@@ -53,10 +53,12 @@ def run(
     *,
     once: bool = False,
     on_ready: Callable[[], None] = lambda: None,
+    on_done: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Run the daemon until a signal, or with `once` until all that is due is done or put off; return the exit code.
 
-    Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile.
+    Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile,
+    `on_done` at the end of a `once` with a sentence on what was done.
     """
     asked_to_stop = threading.Event()
     for number in STOP_SIGNALS:
@@ -70,7 +72,7 @@ def run(
         logs.setup(
             settings.log.level, settings.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
         )
-        daemon = Daemon(places, parts, run_id, on_ready, lock, asked_to_stop)
+        daemon = Daemon(places, parts, run_id, on_ready, on_done, lock, asked_to_stop)
         code = asyncio.run(daemon.serve(once=once))
         if not daemon.is_over:
             # a call that did not end in time must not keep the process: its claim was given back already
@@ -88,6 +90,7 @@ class Daemon:
     parts: Parts
     run_id: str
     on_ready: Callable[[], None]
+    on_done: Callable[[str], None]
     lock: DaemonLock
     asked_to_stop: threading.Event
     is_over: bool = False
@@ -151,6 +154,8 @@ class Daemon:
                 log.info("ready", run_id=self.run_id, spools=len(self.parts.served.spools()))
                 self.on_ready()
             await (self._until_all_done(socket) if once else self._until_stopped(socket))
+            if once:
+                self.on_done(summary(self.parts))
         finally:
             self.view.phase = Phase.STOPPING
             loop.remove_reader(nudge.descriptor)

@@ -38,11 +38,12 @@ class KeyWatch:
             self._queue.release(self._platform.destination)
             log.info("key-changed")
         self._fingerprint = fingerprint
-        told = self._key_source.problems() if self._platform.kind != "local" else []
-        if told:
-            self._findings.report("key-missing", detail=" ".join(told))
-        else:
-            self._findings.clear("key-missing")
+        told = " ".join(self._key_source.problems()) if self._platform.kind != "local" else ""
+        for code, holds in (("key-missing", not fingerprint), ("key-exposed", bool(fingerprint))):
+            if told and holds:
+                self._findings.report(code, detail=told)
+            else:
+                self._findings.clear(code)
 
     def _is_refused(self) -> bool:
         return any(

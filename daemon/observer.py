@@ -46,11 +46,25 @@ class Observer:
             self.gave_up = True
             if job.kind == FLUSH:
                 self._parts.counters.add("packets_refused")
-                self._parts.queue.wake_lane(
-                    job.lane
-                )  # one that crashed told nobody, and newer evidence waits behind it
+                # one that crashed told nobody, and newer evidence waits behind it
+                self._parts.queue.wake_lane(job.lane)
         if job.kind == CHECKPOINT and job.state in (JobState.DONE, JobState.DEAD):
             self._parts.ingest.requests.over(job.id, job.state, job.reason)
+
+
+def summary(parts: Parts) -> str:
+    """Say what a run has done, for people: delivered, refused, put off and why (CONTRACT: `run --once`)."""
+    counted = parts.counters.snapshot()
+    words = [
+        (counted.get("packets_delivered", 0), "delivered"),
+        (counted.get("packets_refused", 0), "refused"),
+        (counted.get("packets_empty", 0), "without anything to keep"),
+    ]
+    told = [f"{number:,} {word}" for number, word in words if number]
+    held = parts.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=1_000)
+    if held:
+        told.append(f"{len(held):,} put off ({held[0].reason})")
+    return f"Packets: {', '.join(told)}." if told else "Nothing was due."
 
 
 def _told(outcome: Outcome) -> tuple[str, str]:

@@ -13,6 +13,9 @@ from memsyncd.evidence.store import EvidenceStore
 FOREIGN_GRACE_SECONDS = 300.0
 """An open packet of a plugin's store that moved more recently may be in its own worker's hands (facts 1.12)."""
 
+MANUAL = "manual"
+"""The reason of what a person asked for."""
+
 WOKEN_AT_ONCE = 10_000
 """Flushes woken at start to register their open extractions anew; more of them wake by their own deadlines."""
 
@@ -74,19 +77,27 @@ def retry_by_person(queue: JobQueue, job_id: str) -> bool:
 
 
 def asked_by_person(spool: str, sessions: Sequence[str], key: str, delivery: Delivery) -> list[str]:
-    """Queue a checkpoint for each session, as `flush` asks; return their ids."""
-    queued = [
-        checkpoint_job(
-            spool,
-            session,
-            key=f"manual:{key}:{n}",
-            reason="manual",
-            until=last.id if (last := _last_event(spool, session, delivery)) else 0,
-        )
-        for n, session in enumerate(sessions)
-    ]
-    delivery.queue.enqueue(*queued)
-    return [job.id for job in queued]
+    """Queue a checkpoint for each session, as `flush` asks; return their ids. One that was asked for before and is
+    still to come serves again, so that asking in an outage piles nothing up."""
+    asked = []
+    for number, session in enumerate(sessions):
+        known = _asked_before(lane(spool, session), delivery.queue)
+        if known is None:
+            last = _last_event(spool, session, delivery)
+            until = 0 if last is None else last.id
+            job = checkpoint_job(spool, session, key=f"manual:{key}:{number}", reason=MANUAL, until=until)
+            delivery.queue.enqueue(job)
+            known = job.id
+        asked.append(known)
+    return asked
+
+
+def _asked_before(name: str, queue: JobQueue) -> str | None:
+    for state in ACTIVE:
+        for job in queue.jobs(state=state, lane=name, limit=20):
+            if job.kind == CHECKPOINT and job.payload.get("reason") == MANUAL:
+                return job.id
+    return None
 
 
 def _last_event(spool: str, session_id: str, delivery: Delivery) -> Event | None:

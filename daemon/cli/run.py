@@ -50,7 +50,14 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
         from daemon import logs  # noqa: F401, PLC0415, I001
         from daemon import app  # noqa: PLC0415
 
-        return app.run(places, loaded.settings, around.environ, once=once, on_ready=lambda: _greet(greeting))
+        return app.run(
+            places,
+            loaded.settings,
+            around.environ,
+            once=once,
+            on_ready=lambda: _greet(greeting),
+            on_done=click.echo,
+        )
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except QueueError as error:

@@ -15,6 +15,7 @@ from daemon.search import search
 from daemon.status.job_document import job_document
 from daemon.status.metrics import metrics_text
 from daemon.status.report import (
+    EvidencePart,
     ExtractionPart,
     Phase,
     PlatformPart,
@@ -81,6 +82,7 @@ class LiveView:
             destinations=destinations,
             platform=self._platform(destinations),
             extraction=ExtractionPart(open_extractions, oldest),
+            evidence=self._evidence(),
             telemetry=TelemetryPart(enabled=False),
             counters=parts.counters.snapshot(),
             findings=parts.findings.all(),
@@ -95,6 +97,15 @@ class LiveView:
     def progressed(self) -> None:
         """Note that a job ended or a handoff was taken in."""
         self.last_progress_at = self.parts.clock.wall()
+
+    def _evidence(self) -> EvidencePart:
+        events = sessions = 0
+        for _, store in self.parts.served.stores():
+            with contextlib.suppress(EvidenceError):  # the upkeep tells of a store that cannot be read
+                waiting = store.sessions_with_unflushed() if store.own else ()
+                events += sum(activity.events for activity in waiting)
+                sessions += len(waiting)
+        return EvidencePart(events, sessions)
 
     def health(self) -> tuple[bool, list[str]]:
         """Return whether the daemon is healthy, and else why not."""
@@ -123,7 +134,7 @@ class LiveView:
             with contextlib.suppress(OSError):  # it stays a dead letter by itself then, and is listed as one
                 kept[0].revive(kept[1])
             self.ingest_thread.hint()
-        return self._answer(job_id, is_done)
+        return self._answer(job_id, is_done, JobState.READY, JobState.CLAIMED)
 
     def discard(self, job_id: str) -> str:
         """Drop a dead letter, and the handoff kept for it."""
@@ -132,7 +143,7 @@ class LiveView:
         if is_done and (kept := self._kept(job)) is not None:
             with contextlib.suppress(OSError):
                 kept[0].discard(kept[1])
-        return self._answer(job_id, is_done)
+        return self._answer(job_id, is_done, JobState.CANCELLED)
 
     def _kept(self, job: Job | None) -> tuple[Spool, str] | None:
         """Return the spool and name of the handoff kept for a job; None where there is none or its spool is gone."""
@@ -233,10 +244,11 @@ class LiveView:
             last_error="" if state is None else state.why,
         )
 
-    def _answer(self, job_id: str, is_done: bool) -> str:
-        if is_done:
-            return "done"
-        return "unknown" if self.parts.queue.get(job_id) is None else "already so"
+    def _answer(self, job_id: str, is_done: bool, *already: JobState) -> str:
+        job = self.parts.queue.get(job_id)
+        if is_done or job is None:
+            return "done" if is_done else "unknown"
+        return "already so" if job.state in already else f"it is {job.state}"
 
 
 def _spool_part(spool: Spool, now: float) -> SpoolPart:

@@ -1,5 +1,7 @@
 """The status from the files, while no daemon runs. Nothing is changed by looking; unreadable files are problems."""
 
+import contextlib
+import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from daemon.settings import Settings, load
 from daemon.status import offline_jobs, snapshot
 from daemon.status.parts import (
     NO_JOBS,
+    EvidencePart,
     ExtractionPart,
     Finding,
     Phase,
@@ -34,6 +37,8 @@ MANY_TIMERS = 1000
 OPEN_EXTRACTIONS = f"""SELECT count(*), min(nullif(waiting_since, 0)) FROM memsyncd_posts
     WHERE batch >= 0 AND event_id <> ''
     AND packet_id IN (SELECT packet_id FROM flushes WHERE {schema.CLOSED_SQL})"""  # noqa: S608  (a constant)
+
+UNSENT = "SELECT count(*), count(DISTINCT session_id) FROM events WHERE flush_id IS NULL"
 
 
 def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, unanswered: str = "") -> StatusParts:
@@ -65,6 +70,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         standing_jobs=standing,
         platform=_platform(settings, destinations),
         extraction=_extraction(spools, now, findings),
+        evidence=_evidence(spools),
         telemetry=TelemetryPart(enabled=settings.telemetry.enabled, endpoint=settings.telemetry.endpoint),
         findings=findings,
         paused=(places.data / "paused").exists(),
@@ -150,6 +156,18 @@ def _extraction(spools: Sequence[Spool], now: float, findings: list[Finding]) ->
             if spool.own or isinstance(error, OSError):  # a plugin may be writing to its own at this moment
                 findings.append(Finding("spool-unreadable", where=str(spool.path), detail=f"its evidence: {error}"))
     return ExtractionPart(number, now - oldest if number else 0.0)
+
+
+def _evidence(spools: Sequence[Spool]) -> EvidencePart:
+    """Count what is recorded and not yet asked to be sent; what cannot be read is a finding of `_extraction`."""
+    events = sessions = 0
+    for spool in spools:
+        with contextlib.suppress(OSError, sqlite3.Error, snapshot.NotADatabaseError):
+            if spool.own and spool.evidence.exists() and snapshot.user_version(spool.evidence) <= schema.VERSION:
+                with snapshot.connected(spool.evidence) as connection:
+                    found = connection.execute(UNSENT).fetchone()
+                events, sessions = events + int(found[0]), sessions + int(found[1])
+    return EvidencePart(events, sessions)
 
 
 def _open_extractions(evidence: Path) -> tuple[int, float | None]:

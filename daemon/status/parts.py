@@ -74,6 +74,14 @@ class ExtractionPart:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidencePart:
+    """Recorded and not yet asked to be sent: it goes out when a threshold is reached or its session ends."""
+
+    unsent_events: int = 0
+    unsent_sessions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TelemetryPart:
     """Telemetry's own spool, in events (`parked` in files)."""
 
@@ -105,6 +113,7 @@ class StatusParts:
     destinations: Sequence[Destination] = ()
     platform: PlatformPart = field(default_factory=lambda: PlatformPart(kind="local"))
     extraction: ExtractionPart = field(default_factory=ExtractionPart)
+    evidence: EvidencePart = field(default_factory=EvidencePart)
     telemetry: TelemetryPart = field(default_factory=TelemetryPart)
     counters: Mapping[str, int] = field(default_factory=dict)
     findings: Sequence[Finding] = ()

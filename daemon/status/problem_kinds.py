@@ -132,6 +132,10 @@ KINDS: dict[str, Kind] = {
         "Write it into a file of mode 0600 and name that in platform.api_key_file (`memsyncd config path` says where "
         'the settings are), or set platform.kind = "local" to keep memories on this machine.',
     ),
+    "key-exposed": _note(
+        "The key is in use, but not kept well",
+        "`chmod 600` the file that the detail names; `memsyncd config show` tells where the key comes from.",
+    ),
     "upkeep-failed": _red(
         "Looking after {where} failed",
         "It is tried again every 15 s; the log of `memsyncd run` names the file.",

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from daemon.status.parts import (
+    EvidencePart,
     ExtractionPart,
     Finding,
     Phase,
@@ -19,6 +20,7 @@ from memsyncd.clock import rfc3339
 
 __all__ = [
     "PROTOCOL",
+    "EvidencePart",
     "ExtractionPart",
     "Finding",
     "Phase",
@@ -58,6 +60,7 @@ def status_document(parts: StatusParts) -> dict[str, Any]:
         "platform": _platform(parts),
         "destinations": [_destination(each) for each in parts.destinations],
         "extraction": asdict(parts.extraction),
+        "evidence": asdict(parts.evidence),
         "telemetry": asdict(parts.telemetry),
         "counters": dict(parts.counters),
         "last_progress_at": _moment(parts.last_progress_at),
@@ -178,7 +181,20 @@ def _outcome(parts: StatusParts) -> str:
         (parts.counters.get(NOTHING, 0), "held nothing to keep"),
     ]
     told = ", ".join(f"{number:,} {word}" for number, word in words if number)
-    return f"nothing waits; packets since the start: {told}" if told else "nothing waits, nothing was asked for yet"
+    recorded = _recorded(parts)
+    if told:
+        return f"nothing waits{recorded}; packets since the start: {told}"
+    return f"nothing waits{recorded}" if recorded else "nothing waits, nothing was asked for yet"
+
+
+def _recorded(parts: StatusParts) -> str:
+    """Say what is recorded and goes out later, for nothing is to look delivered that is not (never-again 143)."""
+    if not parts.evidence.unsent_events:
+        return ""
+    events = _number(parts.evidence.unsent_events, "recorded event", "recorded events")
+    sessions = _number(parts.evidence.unsent_sessions, "session", "sessions")
+    goes, ends = ("goes", "it ends") if parts.evidence.unsent_sessions == 1 else ("go", "they end")
+    return f", {events} of {sessions} {goes} out when {ends} (or `memsyncd flush`)"
 
 
 def _number(number: int, one: str, more: str) -> str:

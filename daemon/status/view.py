@@ -24,10 +24,10 @@ class DaemonView(Protocol):
         """Return one job, None where there is none."""
 
     def retry(self, job_id: str) -> str:
-        """Make a job ready: `done`, `already so`, or `unknown`."""
+        """Make a job ready: `done`, `already so`, `unknown`, or why it cannot be."""
 
     def discard(self, job_id: str) -> str:
-        """Drop a dead letter: `done`, `already so`, or `unknown`."""
+        """Drop a dead letter: `done`, `already so`, `unknown`, or why it cannot be."""
 
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return memories for a question, in CONTRACT's search shape."""

@@ -24,6 +24,8 @@ MAX_FLUSH_WAIT = 3600.0
 MAX_JOBS = 10_000
 DEFAULT_JOBS = 100
 
+SCOPES = ("repo", "dir", "mine")
+
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 """Prometheus' text format."""
 
@@ -142,8 +144,10 @@ class Routes:
         if not (_text(asked, "query") or "").strip():
             raise _Refused(400, "query is a text that is not empty.")
         _number(asked, "top_k", 5, 1, 20, whole=True)
-        for name in ("cwd", "category", "scope", "run_id"):
+        for name in ("cwd", "category", "run_id"):
             _text(asked, name)
+        if (_text(asked, "scope") or "repo") not in SCOPES:
+            raise _Refused(400, f"scope is one of {', '.join(SCOPES)}.")
         return json_response(200, await self._blocking(self._view.search, asked))
 
     async def _flush(self, request: Request, _: str) -> Response:
@@ -225,6 +229,8 @@ def _number(
 
 
 def _outcome(answer: str) -> Response:
-    return (
-        refusal(404, "There is no job of this id.") if answer == "unknown" else json_response(200, {"outcome": answer})
-    )
+    if answer == "unknown":
+        return refusal(404, "There is no job of this id.")
+    if answer in {"done", "already so"}:
+        return json_response(200, {"outcome": answer})
+    return refusal(409, f"That cannot be done to this job: {answer}.")

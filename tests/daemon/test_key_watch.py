@@ -98,3 +98,11 @@ def test_the_command_runs_again_only_while_its_key_is_refused(
     looking.look()
     assert runs(hosted) == 2
     assert not is_parked(hosted)
+
+
+def test_a_key_that_others_can_read_is_used_and_said_so(by_file: Composed) -> None:
+    """A file of mode 0644 gives a key all the same; that it is not kept well is another matter than having none."""
+    (by_file.root / "key").chmod(0o644)
+    watch(by_file).look()
+    assert "key-missing" not in by_file.codes()
+    assert "key-exposed" in by_file.codes()

@@ -139,10 +139,10 @@ def test_a_hook_s_handoff_shows_in_the_status(home: Path, running: subprocess.Po
 
 
 def test_run_once_on_a_fresh_machine(home: Path) -> None:
-    """With nothing to do, `run --once` does nothing, says no greeting, and exits 0."""
+    """With nothing to do, `run --once` says so instead of a greeting, and exits 0."""
     ended = asked(home, "run", "--once")
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == b""
+    assert ended.stdout == b"Nothing was due.\n"
     assert b"next, in another terminal" not in ended.stderr
 
 

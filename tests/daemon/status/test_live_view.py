@@ -165,3 +165,29 @@ def test_a_retry_brings_the_handoff_back(home: Composed) -> None:
     assert spool.dead_letters() == {}
     assert home.view.retry("unheard-of") == "unknown"
     assert home.view.discard("checkpoint:claude-code:b") == "already so"
+
+
+def test_an_answer_tells_done_from_already_so_and_from_cannot(home: Composed) -> None:
+    """A job that is over is neither retried nor discarded, and the answer says in which state it is."""
+    finish(home, NewJob("over", FLUSH), Done("delivered"))
+    assert home.view.retry("over") == "it is done"
+    assert home.view.discard("over") == "it is done"
+    home.parts.queue.enqueue(NewJob("ready", FLUSH))
+    assert home.view.retry("ready") == "already so"
+
+
+def test_recorded_evidence_is_not_passed_over(home: Composed) -> None:
+    """What is recorded and goes out only when its session ends is counted and named in the sentence (never-again 143)."""
+    home.record("s1", "one", "two")
+    home.record("s2", "three")
+    status = home.view.status()
+    assert status["evidence"] == {"unsent_events": 6, "unsent_sessions": 2}
+    assert "6 recorded events of 2 sessions" in status["summary"]
+
+
+def test_asking_for_a_flush_again_piles_nothing_up(home: Composed) -> None:
+    """While an earlier asking is still to come, the next one waits for the same job."""
+    home.record("s1", "one")
+    first = home.view._ask(None, None)
+    assert home.view._ask(None, None) == first
+    assert len(home.jobs("checkpoint")) == 1
