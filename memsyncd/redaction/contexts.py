@@ -50,7 +50,14 @@ _COMMANDS = (
         ("redis-cli",),
         re.compile(EDGE + r"redis-cli[ \t][^\n|;&]{0,200}?(?<=[ \t])-a[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"),
     ),
-    Shape(("pass:",), re.compile(r"-pass(?:in|out)?[ \t=]{1,4}pass:(?P<secret>[^\s\"'`\\]+)")),
+    Shape(("pass:",), re.compile(r"-pass(?:in|out)?[ \t=]{1,4}\\{0,8}[\"']?pass:(?P<secret>(?![$%{])[^\s\"'`\\]+)")),
+    Shape(
+        ("openssl",),
+        re.compile(
+            EDGE + r"openssl[ \t][^\n|;&]{0,200}?(?<=[ \t])-[kK][ \t]{1,4}"
+            r"(?P<secret>\\{0,8}[\"'](?!\$)[^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
+        ),
+    ),
     Shape(
         ("ldap",),
         re.compile(
@@ -71,7 +78,14 @@ _SIGNATURES = (
     # A signed address's signature.
     Shape(
         ("sig",),
-        re.compile(r"(?i)[?&;](?:amp;)?(?:x-(?:amz|goog)-)?sig(?:nature)?=(?P<secret>[\w%+/=~-]{8,})"),
+        re.compile(
+            r"(?i)(?:[?&;](?:amp;)?|\\u0026|%26)(?:x-(?:amz|goog)-)?sig(?:nature)?(?:=|%3d)(?P<secret>[\w%+/=~-]{8,})"
+        ),
+    ),
+    # The same without its address, as an access signature is handed round.
+    Shape(
+        ("sig=",),
+        re.compile(r"\bsig=(?P<secret>(?=[\w%+/=~-]{0,64}[0-9%])(?=[\w%+/=~-]{0,64}[A-Z])[\w%+/=~-]{16,})"),
     ),
     Shape(("key=",), re.compile(r"[?&]key=(?P<secret>(?=[^\s&]{0,64}[0-9])[\w%~-]{24,})")),
 )

@@ -3,13 +3,14 @@
 import re
 
 from memsyncd.redaction import quoting
-from memsyncd.redaction.literals import is_code_or_prose
+from memsyncd.redaction.blocks import block_lines, is_deeper, line_alone
+from memsyncd.redaction.literals import is_code_or_prose, is_made_up, is_prose
 from memsyncd.redaction.names import Kind
 from memsyncd.redaction.telling import Name, Secret
 from memsyncd.redaction.values import UNQUOTED, value_at
 
 _SIGN = re.compile(
-    r"(?P<close>\\{0,64}[\"'`]|\\{1,64}u002[27]|%22)?(?P<bracket>\]?)[?!]?(?P<before>[ \t]{0,40})"
+    r"(?P<close>\\{0,64}[\"'`]|\\{1,64}u002[27]|%22)?(?P<bracket>\]?)[?!]?(?P<before>[ \t\u00a0\u202f]{0,40})"
     r"(?P<sign>=>|:=|={1,3}|!==?|:(?!:)|%3[DdAa])(?P<after>[ \t]{0,40})"
 )
 _PAIR = re.compile(
@@ -17,7 +18,9 @@ _PAIR = re.compile(
 )
 _ARGUMENT = re.compile(r"\\{0,64}[\"'],[ \t]{0,8}(?=\\{0,64}[\"'])")
 _SPACES = re.compile(r"[ \t=]{1,8}(?![-\s])")
-_IS = re.compile(r"[ \t]{1,4}is:?[ \t]{1,4}(?:now |set to )?")
+_IS = re.compile(
+    r"[ \t]{1,4}(?:is|ist|est|es|(?P<reads>lautet)):?[ \t]{1,4}(?:now |set to |jetzt |nun |maintenant |ahora )?"
+)
 _ELEMENT = re.compile(r"[^<>\n]{0,100}>(?P<value>[^<\n]{1,4096})</")
 _NEXT_LINE = re.compile(r"\s{0,80}\n\s{0,80}")
 _LONE = re.compile(r"[ \t]*([^\s\"'`:={(\[<>#-][^\s\"'`:={(\[]{0,200})[ \t]*(?=\n|\r|\Z)")
@@ -28,9 +31,15 @@ _OPEN_CALL = re.compile(r"\([ ]?(?=\\{0,64}[\"'`])")
 _BLOCK = re.compile(r"(?:![\w/!-]{0,40}[ \t]{1,4})?(?:[|>][0-9+-]{0,2}[ \t]{0,8}(?=\n))?")
 """YAML's tag, and its sign for a text that begins on the next line."""
 
+_BLOCK_ENDS = frozenset("|>+-0123456789")
+_CERTAIN = frozenset({Kind.PASSWORD, Kind.SECRET})
+
 _MIN_CALLED = 6
 _MIN_BARE = 8
 """A shorter word after a name without a sign may be anything."""
+
+_MIN_READ = 4
+"""Of a word after "lautet", which announces what a password is letter by letter."""
 
 _MIN_COMPARED = 6
 """A shorter text that a value is compared with is a word of a language, not a secret."""
@@ -76,7 +85,11 @@ def _after_words(text: str, name: Name) -> list[Secret]:
     if bare is None or call is not None:
         return []
     word = bare.group().rstrip(".!?")
-    return [Secret(bare.start(), bare.start() + len(word))] if _is_mixed(word, 0 if said else _MIN_BARE) else []
+    if said is None:
+        tells = _is_mixed(word, _MIN_BARE)
+    else:
+        tells = is_made_up(word) or (said["reads"] is not None and len(word) >= _MIN_READ and not is_prose(word))
+    return [Secret(bare.start(), bare.start() + len(word))] if tells else []
 
 
 def _is_mixed(word: str, least: int) -> bool:
@@ -92,15 +105,16 @@ def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
     position = sign.end()
     if sign["sign"] == ":" and (block := _BLOCK.match(text, position)):
         position = block.end()
+        if block.group().rstrip(" \t")[-1:] in _BLOCK_ENDS and name.kind in _CERTAIN:
+            lines = block_lines(text, name.start, position)
+            if lines:
+                return [Secret(*line) for line in lines]
     quote = sign["close"] or ""
     line_end = _NEXT_LINE.match(text, position)
     if line_end is not None:
         if quote:
             return value_at(text, name, line_end.end(), quoted_name=quote, spaced=False)
-        lone = _LONE.match(text, line_end.end()) if name.kind is Kind.PASSWORD and sign["sign"] in {":", "="} else None
-        if lone is None or is_code_or_prose(text, *lone.span(1), name=name.text, spaced=False):
-            return []
-        return [Secret(*lone.span(1))]
+        return _on_next_line(text, name, line_end.end()) if sign["sign"] in {":", "="} else []
     if sign["sign"] in {"==", "===", "!=", "!=="}:
         span = quoting.quoted(text, position)
         least = _MIN_COMPARED if name.text != "token" else 2 * _MIN_COMPARED  # parsers compare tokens with words
@@ -110,3 +124,20 @@ def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
         return []
     spaced = bool(sign["before"]) and sign["sign"] != ":"
     return value_at(text, name, position, quoted_name=quote, spaced=spaced)
+
+
+def _on_next_line(text: str, name: Name, position: int) -> list[Secret]:
+    """Return a value that stands alone on the line after its name, as YAML allows: quoted, or one word."""
+    if name.kind not in _CERTAIN:
+        return []
+    deeper = is_deeper(text, name.start, position)
+    span = quoting.quoted(text, position) if deeper else None
+    if span is not None:
+        alone = span.closed and span.end > span.start and line_alone(text, span.after)
+        return [Secret(span.start, span.end)] if alone and _one_word(text[span.start : span.end]) else []
+    lone = _LONE.match(text, position)
+    if lone is None or is_code_or_prose(text, *lone.span(1), name=name.text, spaced=False):
+        return []
+    if name.kind is Kind.SECRET and not (deeper and is_made_up(lone[1])):
+        return []
+    return [Secret(*lone.span(1))]

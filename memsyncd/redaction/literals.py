@@ -23,9 +23,20 @@ _NO_SECRET = frozenset(
         "argument", "arguments", "parameter", "parameters", "field", "fields", "prompt", "prompts", "omit",
         "same-origin", "inherit", "hover", "before", "after", "focus", "active", "visited", "first-child",
         "last-child", "nth-child",
+        "erforderlich", "vergessen", "falsch", "ung\u00fcltig", "ge\u00e4ndert", "abgelaufen", "leer", "wie", "der",
+        "die", "das", "ein", "eine", "nicht", "muss", "wird", "eingeben", "anders", "folgenderma\u00dfen", "bitte",
+        "obligatoire", "requis", "oubli\u00e9", "incorrecte", "invalide", "vide", "expir\u00e9", "le", "la", "les",
+        "un", "une", "pas", "doit", "saisir", "obligatorio", "obligatoria", "requerida", "requerido", "incorrecta",
+        "incorrecto", "olvidada", "inv\u00e1lida", "vac\u00eda", "el", "una", "debe", "caducada",
     }
 )  # fmt: skip
 """Words of type annotations, empty values, code, CSS and everyday sentences, in lower case."""
+
+_ALGORITHM = re.compile(
+    r"(?i)(?:base|sha|md|argon|utf|aes|pbkdf|oauth|ntlmv?|hs|rs|es|pkcs|x)-?[0-9]{1,4}(?:id)?(?:[-/]\w{1,12})?"
+    r"|[0-9]+(?:-[0-9]+)?[-+]?(?:bits?|bytes?|char(?:acter)?s?|digits?|chars?|days?|h|s|m)?"
+)
+"""What a sentence says of a password with digits in it: how it is encoded, how long it is."""
 
 _REFERENCE = re.compile(
     r"\$\{[^}\n]{0,200}\}|\$\([^)\n]{0,200}\)|\$\{\{[^}\n]{0,200}\}\}|\$[A-Za-z_][A-Za-z0-9_]*|\$[@*#?$0-9]"
@@ -62,6 +73,29 @@ _OPERATOR = re.compile(r"[ \t]{1,4}(?:[+*%-][ \t]|(?:if|or|and|in|is|else)[ \t])
 _SMALL = re.compile(r"-?[0-9]{1,2}")
 
 
+_CASES = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2}")
+_SYMBOL = re.compile(r"[A-Za-z0-9][!@#$%^&*+=~?][A-Za-z0-9]")
+_MIN_CASES = 8
+_MIN_NUMBER = 6
+"""Shorter words of these kinds are names and counts."""
+
+
+def is_made_up(word: str) -> bool:
+    """Whether `word`, which a sentence calls a secret, is none of the language: digits, odd capitals, signs inside."""
+    if word.isdigit():
+        return len(word) >= _MIN_NUMBER
+    if _ALGORITHM.fullmatch(word) or not any(map(str.isalpha, word)):
+        return False
+    if any(map(str.isdigit, word)) or _SYMBOL.search(word):
+        return True
+    return len(word) >= _MIN_CASES and _CASES.search(word) is not None and kind_of(word) is None
+
+
+def is_prose(word: str) -> bool:
+    """Whether `word` is one that types, empty values and sentences about secrets are made of."""
+    return word.strip(".,;:!?()[]{}'\"").lower() in _NO_SECRET
+
+
 def is_reference(text: str, position: int = 0, end: int | None = None) -> bool:
     """Whether all of text[position:end] is a variable or placeholder that names a secret without holding it."""
     return _REFERENCE.fullmatch(text, position, len(text) if end is None else end) is not None
@@ -74,7 +108,7 @@ def is_code_or_prose(text: str, start: int, end: int, *, name: str, spaced: bool
     an attribute or one of several that code assigns to.
     """
     value = text[start:end]
-    if value.strip(".,;:!?()[]{}'\"").lower() in _NO_SECRET or not value.strip("*.,;:!?()[]{}<>-=|/\\#"):
+    if is_prose(value) or not value.strip("*.,;:!?()[]{}<>-=|/\\#"):
         return True
     reference = _REFERENCE.match(text, start)
     if reference is not None and reference.end() >= end:

@@ -10,11 +10,14 @@ from memsyncd.redaction.following import secrets_after
 from memsyncd.redaction.names import kind_of
 from memsyncd.redaction.telling import Name
 
-_TRIGGER = re.compile("pass(?!ed|ing)|pwd|secret|token|cred|auth(?!or[^i])|cookie|key(?!word)")
+_TRIGGER = re.compile(
+    "p(?:ass(?!ed|ing)|w(?=d|[^a-z]|\\Z))|secret|token|c(?:red|ookie|ontrase(?:\u00f1|n\u0303?)a)|auth(?!or[^i])"
+    "|ke(?:y(?!word)|nnwort)"
+)
 """Part of every telling name; plain, for it runs over all text. What is left out here is only common and harmless."""
 
 _NAME_REST = re.compile(r"[A-Za-z0-9_-]{0,48}")
-_FOLLOWS = frozenset(" \t\r\n:=\"'`\\]?!>%,(")
+_FOLLOWS = frozenset(" \u00a0\u202f\t\r\n:=\"'`\\]?!>%,(")
 """What can stand between a name and its value."""
 
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -22,6 +25,8 @@ _MAX_NAME = 64
 
 _TARGET = re.compile(r"(?:\b(?:self|this|cls)\.|(?:\A|\n)[ \t]*[A-Za-z_][\w.]*(?:, [A-Za-z_][\w.]*)*, )\Z")
 """What stands before a target of an assignment in code: `self.token = …`, `user, password = …`."""
+
+_FRENCH = "mot de passe"
 
 _ESCAPED = re.compile(r"[nrtbfv](?=.)")
 _CODED = re.compile(r"u00[0-9a-fA-F]{2}")
@@ -60,6 +65,9 @@ def _name_at(text: str, start: int, end: int) -> Name | None:
         start -= 1
         while start > least and text[start - 1].isalpha():
             start -= 1
+        before = text[start - 1] if start else ""
+    if before == " " and text[max(0, start - 7) : end].lower() == _FRENCH:
+        start -= 7
         before = text[start - 1] if start else ""
     for mark, pattern in (("\\", _ESCAPED), ("\\", _CODED), ("%", _PERCENT), ("[;", _COLOUR)):
         if before and before in mark and (escape := pattern.match(text, start, end)):

@@ -13,16 +13,28 @@ class Kind(Enum):
     PASS = "pass"  # noqa: S105  (the kind's name)
     """Bare `pass`: a password in a connection string, a verdict in a test report."""
     PWD = "pwd"  # noqa: S105  (the kind's name)
-    """Bare `pwd`: a password, or the working directory."""
+    """Bare `pwd`: a password, or the working directory; bare `pw`: a password, or a variable of any kind."""
     AUTH = "auth"
     """Bare `auth`: a secret only where the value looks like base64."""
     AUTHORIZATION = "authorization"
     COOKIE = "cookie"
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORD = re.compile(r"[A-Z\u00d1\u0303]+(?![a-z])|[A-Z]?[a-z\u00f1\u0303]+|[0-9]+")
 
-_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode")
+_PASSWORDS = (
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "passwort",
+    "kennwort",
+    "motdepasse",
+    "contrase\u00f1a",
+    "contrasen\u0303a",
+    "contrasena",
+)
 _JOINED_PASSWORDS = frozenset({"storepass", "keypass", "sshpass", "userpass", "dbpass"})
 _SECRETS = (
     "secret",
@@ -72,6 +84,8 @@ _SUFFIXES = frozenset(
 _WHOLE = {
     "pass": Kind.PASS,
     "pwd": Kind.PWD,
+    "pw": Kind.PWD,
+    "motdepasse": Kind.PASSWORD,
     "auth": Kind.AUTH,
     "authorization": Kind.AUTHORIZATION,
     "proxyauthorization": Kind.AUTHORIZATION,
@@ -95,7 +109,11 @@ def kind_of(name: str) -> Kind | None:
 def _kind_of_words(words: list[str]) -> Kind | None:
     last = words[-1]
     before = words[-2] if len(words) > 1 else ""
-    if last.endswith(_PASSWORDS) or last in _JOINED_PASSWORDS or (last in {"pass", "pwd"} and before in _PASS_OWNERS):
+    if (
+        last.endswith(_PASSWORDS)
+        or last in _JOINED_PASSWORDS
+        or (last in {"pass", "pwd", "pw"} and before in _PASS_OWNERS)
+    ):
         return Kind.PASSWORD
     if last.endswith(_SECRETS) or (last == "key" and before in _KEY_OWNERS):
         return Kind.SECRET

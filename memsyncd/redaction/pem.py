@@ -24,8 +24,52 @@ _REST = re.compile(
 """The run of lines that can belong to a block whose end marker is missing."""
 
 
+_BREAK = re.compile(r"\r?\n|(?:\\{1,16}[rn])+|\\{0,16}[\"'`]")
+_BODY = re.compile(
+    r"[ \t>|+]{0,40}(?:[0-9]{1,6}[ \t]{0,8}[|:\u2192\t ][ \t]{0,8})?(?P<base64>[A-Za-z0-9+/=]+)[ \t]{0,40}"
+)
+_MIN_BODY = 16
+"""A shorter line before an end marker may be a word; a block's last line, and one cut by the text's start, may not."""
+
+
 def redact_blocks(text: str) -> str:
-    """Return `text` with each private key block replaced, an unfinished one to the end of its base64 lines."""
+    """Return `text` with each private key block replaced: a cut one to the end, or from the start, of its lines."""
+    return _without_headless(_without_begun(text))
+
+
+def _without_headless(text: str) -> str:
+    """Replace the end markers that base64 lines stand before: their block's head was cut off."""
+    pieces: list[str] = []
+    done = read = 0
+    for end in _END.finditer(text):
+        start = _headless(text, max(read, end.start() - _MAX_BLOCK), end.start())
+        read = end.end()
+        if start < end.start():
+            pieces += (text[done:start], REPLACEMENT)
+            done = read
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _headless(text: str, least: int, stop: int) -> int:
+    """Return where the base64 lines begin that lead to an end marker at `stop`, no earlier than `least`."""
+    breaks = [found.span() for found in _BREAK.finditer(text, least, stop)]
+    if not breaks or text[breaks[-1][1] : stop].strip(" \t0123456789>|+:\u2192"):
+        return stop  # the marker's line begins with something else
+    starts = [least, *(after for _, after in breaks[:-1])]
+    first, tail = stop, stop
+    for number in range(len(breaks) - 1, -1, -1):
+        body = _BODY.fullmatch(text, starts[number], breaks[number][0])
+        if body is None:
+            break
+        tail = body.start("base64")
+        if len(body["base64"]) >= _MIN_BODY or (starts[number] == 0 and first < stop):
+            first = tail
+        elif number < len(breaks) - 1:
+            break
+    return first
+
+
+def _without_begun(text: str) -> str:
     begins = list(_BEGIN.finditer(text))
     if not begins:
         return text

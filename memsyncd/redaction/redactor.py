@@ -8,6 +8,7 @@ from memsyncd.redaction.named import redact_named
 from memsyncd.redaction.names import kind_of
 from memsyncd.redaction.pem import redact_blocks
 from memsyncd.redaction.replacement import REPLACEMENT
+from memsyncd.redaction.spoken import redact_spoken
 from memsyncd.redaction.vendors import redact_vendors
 
 _SHORTEST = 5
@@ -36,11 +37,11 @@ def redact(text: str) -> str:
 
 
 def _pass(text: str) -> str:
-    if "-----BEGIN " in text:
+    if "PRIVATE KEY" in text:
         text = redact_blocks(text)
     lowered = _lower(text)
     # A mark put in on the way only takes secrets out, so the same lowered text still tells what may be there.
-    changed = redact_contexts(redact_vendors(text), lowered)
+    changed = redact_spoken(redact_contexts(redact_vendors(text), lowered))
     if changed is not text:
         lowered = _lower(changed)
     return redact_named(changed, lowered)

@@ -4,7 +4,7 @@ import re
 
 from memsyncd.redaction import quoting
 from memsyncd.redaction.headers import authorization_end, cookie_end
-from memsyncd.redaction.literals import is_code_or_prose, is_reference
+from memsyncd.redaction.literals import is_code_or_prose, is_made_up, is_reference
 from memsyncd.redaction.names import Kind
 from memsyncd.redaction.replacement import REPLACEMENT
 from memsyncd.redaction.telling import Name, Secret
@@ -94,7 +94,8 @@ def _quoted_value(text: str, name: Name, span: quoting.Span, *, quoted_name: str
 def _weighs(name: Name, value: str, before: str, *, quoted: bool) -> bool:
     """Whether `value` is a secret though `name` alone does not say so for certain."""
     if name.kind is Kind.PWD:
-        return value[:1] not in {"/", "~", "."} and value[1:3] not in {":\\", ":/"}
+        path = value[:1] in {"/", "~", "."} or value[1:3] in {":\\", ":/"}
+        return not path and (name.text.lower() != "pw" or quoted or is_made_up(value) or value == REPLACEMENT)
     if name.kind is Kind.PASS:
         return quoted or (before == "=" and not value[0].isdigit())
     if name.kind is Kind.AUTH:

@@ -124,6 +124,7 @@ _VENDORS: tuple[_Vendor | Shape, ...] = (
     _prefixed("(?:PMAK|NRAK|tskey|sq0atp|sq0csp)-", _ALL, 12, "PMAK-", "NRAK-", "tskey-", "sq0atp-", "sq0csp-"),
     _prefixed("ATATT3", _ALL + "=", 12),
     _prefixed("dapi", "a-f0-9", 32),
+    _prefixed("(?:SK|AC)", "a-f0-9", 32, "SK", "AC"),
     _prefixed("AGE-SECRET-KEY-1", "A-Z0-9", 12, "AGE-SECRET-KEY-"),
     _prefixed("lsv2_(?:pt|sk)_", _WORD, 12, "lsv2_pt_", "lsv2_sk_"),
     _prefixed("sb_secret_", _ALL, 12),

@@ -11,6 +11,7 @@ from memsyncd.evidence.event import Scope
 from memsyncd.scope import git, remote
 from memsyncd.scope.config import remote_url
 from memsyncd.scope.files import Files, Stamp, unchanged
+from memsyncd.scope.shown import shown
 from memsyncd.scope.user import identity
 
 CACHE_SIZE = 256
@@ -42,11 +43,12 @@ class ScopeResolver:
         """Return the scope of `cwd`.
 
         A git repository's working trees and folders are one project: by its network remote, else by its main working
-        tree. Any other folder is a project by its real path; one that is relative or impossible, by its text.
+        tree. Any other folder is a project by its real path; one that is relative or impossible, by its text. Secrets
+        in shown names are replaced here, so that what is recorded is asked for by the same names.
         """
         place = _real(cwd)
         if not place:
-            return self._local(cwd)
+            return shown(self._local(cwd))
         with self._lock:
             known = self._known.get(place)
         if known is None or not unchanged(known.seen):
@@ -62,7 +64,7 @@ class ScopeResolver:
         files = Files()
         repository = git.find(place, files)
         scope = self._local(place) if repository is None else self._repository(place, repository, files)
-        return _Known(scope, files.seen)
+        return _Known(shown(scope), files.seen)
 
     def _repository(self, place: str, repository: git.Repository, files: Files) -> Scope:
         entries = git.settings(repository, files, home=self._home, environ=self._environ)

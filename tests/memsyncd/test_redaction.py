@@ -115,6 +115,59 @@ REDACTS = [
     "spring.datasource.password = swordfish{S}",
     "def f(self, password: str = '{S}', other='x')",
     '{{"token": "{S}", "other": 5}}',
+    "db:\n  password:\n    '{S}'  # rotate\n  user: bob",
+    'password:\n  "{S}"',
+    "token:\n  {S}\n",
+    'client_secret:\r\n  "{S}"\r\nnext: 1\r\n',
+    "token: >-\n  {S}",
+    "secret: |\n  first {S}\n\n  second-{S}\nname: bob",
+    "api_key: !text |+2\n    {S}\n",
+    "  - token: |2-\n      {S}\n  - name: x",
+    "pw: {S}",
+    "pw = {S}",
+    "db_pw={S}",
+    "pwd = {S}",
+    "the password is Coral!Reef",
+    "the password is CoralReefTide.",
+    "the password is 84817364",
+    "the password is '{S}'",
+    "the passphrase is 'swordfish{S}'",
+    "das Passwort lautet {S}",
+    "das Passwort lautet Seepferd{S}, bitte merken",
+    "Passwort: {S}",
+    "passwort ist {S}",
+    "Kennwort={S}",
+    "das Kennwort ist '{S}'",
+    "mot de passe : {S}",
+    "Mot de passe\u00a0: {S}",
+    "le mot de passe est {S}.",
+    "MOT_DE_PASSE={S}",
+    "contrase\u00f1a: {S}",
+    "la contrase\u00f1a es {S}",
+    "la contrasen\u0303a es {S}",
+    "CONTRASE\u00d1A={S}",
+    '{{"contrase\\u00f1a": "{S}"}}',
+    '{{"contrase\u00f1a": "{S}"}}',
+    "\u5bc6\u7801\u662f {S}",
+    "\u5bc6\u7801\u662f{S}\u3002",
+    "\u5bc6\u7801\uff1a{S}",
+    "\u5bc6\u78bc: {S}",
+    "\u5bc6\u7801\u4e3a\u201c{S}\u201d",
+    '{{"\u5bc6\u7801": "{S}"}}',
+    '{{"a": "\\u5bc6\\u7801\\uff1a{S}"}}',
+    '{{"a": "\\u5bc6\\u7801\\u662f {S}"}}',
+    "\u30d1\u30b9\u30ef\u30fc\u30c9\u306f {S}",
+    "\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\u300c{S}\u300d\u3067\u3059",
+    "\ube44\ubc00\ubc88\ud638: {S}",
+    "\u043f\u0430\u0440\u043e\u043b\u044c: {S}",
+    "openssl enc -aes-256-cbc -k {S} -in x",
+    "openssl enc -d -k '{S}' -in x",
+    "openssl enc -K {S} -iv 0",
+    "openssl pkcs12 -passin 'pass:{S}' -in x",
+    "https://a.blob.example/c?sv=1&se=2\\u0026sig={S}%3D",
+    "https://a.blob.example/c?sp=r\\u0026sig={S}%3D\\u0026se=1",
+    "u=https%3A%2F%2Fa.example%2Fc%3Fsv%3D1%26sig%3D{S}%26x",
+    "sig={S}A{S}%3D&se=2&sv=1",
 ]  # fmt: skip
 
 VENDORS = [
@@ -245,6 +298,55 @@ KEEPS = [
     "publicKeyToken='6595b64144ccf1df'",
     "print('password={0}'.format(x))",
     '{"session_id": "abc-123", "tool_use_id": "toolu_01"}',
+    "the password field is empty",
+    "the password is required",
+    "the password is wrong, the token is set",
+    "the password is expired and must be changed",
+    "the password is base64 encoded",
+    "the password is 8-20 characters long",
+    "the password is SHA-256 hashed",
+    "the password is not-empty",
+    "the secret is clientSecret",
+    "password:\n  type: string",
+    "properties:\n  password:\n    type: string\n    format: password\n",
+    "secrets:\n  - name: x",
+    "token:\n  description: >\n    What the call is made with\n",
+    "secrets:\n  db_url:\n    external: true",
+    "the secret:\n  nobody knows it",
+    "token: |\nname: bob",
+    "token:\n  required",
+    "Passwort vergessen?",
+    "Passwort: vergessen",
+    "das Passwort ist falsch",
+    "das Passwort ist erforderlich",
+    "das Passwort lautet wie immer",
+    "das Passwort lautet anders",
+    "le mot de passe est obligatoire",
+    "le mot de passe est incorrect",
+    "mot de passe : obligatoire",
+    "un mot de passe",
+    "la contrase\u00f1a es obligatoria",
+    "contrase\u00f1a: requerida",
+    "\u5bc6\u7801\u662f\u5fc5\u586b\u7684",
+    "\u5bc6\u7801\uff1a\u8bf7\u8f93\u5165",
+    "\u5bc6\u7801\u662f string \u7c7b\u578b",
+    "\u30d1\u30b9\u30ef\u30fc\u30c9\u306f null \u3067\u3059",
+    "\u30d1\u30b9\u30ef\u30fc\u30c9\u3092\u5fd8\u308c\u305f",
+    "pw = playwright",
+    "def test(pw: Playwright)",
+    "pw = pwd.getpwuid(1)",
+    "pwd = /home/bob",
+    "upward = 5",
+    "openssl enc -k $KEY -in x",
+    "openssl req -key server.key -new",
+    "openssl rsa -passin env:X -in y",
+    "sig=inspect.signature(x)",
+    "sig = signature",
+    "ACCOUNT SKU ACabc SK123",
+    "base" + "AC" + "0f" * 16,
+    f"{B}END PRIVATE KEY{B}",
+    f"the line\n{B}END PRIVATE KEY{B}",
+    f"see\nit\n{B}END RSA PRIVATE KEY{B}\n",
     "",
     "   ",
 ]
@@ -301,6 +403,22 @@ def test_an_access_key_id_and_the_secret_beside_it_go(prefix: str) -> None:
     assert redact((prefix + "q7" * 8).lower()) == (prefix + "q7" * 8).lower()
 
 
+@pytest.mark.parametrize("prefix", ["S" + "K", "A" + "C"])
+def test_an_id_of_two_letters_and_hexadecimal_goes(prefix: str) -> None:
+    """Twilio's ids: two capitals and 32 digits, no less."""
+    assert redact(f"sid {prefix}{'0f' * 16}, next") == f"sid {REPLACEMENT}, next"
+    assert redact(f"sid {prefix}{'0f' * 15}, next") == f"sid {prefix}{'0f' * 15}, next"
+
+
+def test_a_block_of_lines_goes_line_by_line_and_what_follows_stays() -> None:
+    """Each deeper line of a YAML text is replaced, to a bound, and the next name is left."""
+    text = "secret: |\n  one two\n\n  three\nname: bob\n"
+    assert redact(text) == f"secret: |\n  {REPLACEMENT}\n\n  {REPLACEMENT}\nname: bob\n"
+    long = "token: >\n" + "  word\n" * 40
+    assert redact(long).count(REPLACEMENT) == 16
+    assert redact(redact(long)) == redact(long)
+
+
 def test_a_json_web_token_goes() -> None:
     """Three base64 parts, the first a JSON object."""
     token = ".".join(["ey" + "J" + "x9" * 10, "ey" + "J" + "x9" * 10, "x9_-" * 8])
@@ -325,10 +443,16 @@ def test_ordinary_prose_and_code_stay(text: str) -> None:
         (f"{B}BEGIN PRIVATE KEY{B}\n{LONG}\n\nand then some words", f"{REPLACEMENT}\n\nand then some words"),
         (f'{{"k": "{B}BEGIN PRIVATE KEY{B}\\n{LONG}\\n{LONG}"}}', f'{{"k": "{REPLACEMENT}"}}'),
         (f"1\u2192{B}BEGIN EC PRIVATE KEY{B}\n     2\u2192{LONG}\n     3\u2192{LONG}", f"1\u2192{REPLACEMENT}"),
+        (f"{LONG}\n{LONG}\n{LONG[:7]}=\n{B}END RSA PRIVATE KEY{B}\nok", f"{REPLACEMENT}\nok"),
+        (f"{LONG[:5]}\n{LONG}\n{B}END PRIVATE KEY{B}", REPLACEMENT),
+        (f"some words\n{LONG}\n{B}END OPENSSH PRIVATE KEY{B}", f"some words\n{REPLACEMENT}"),
+        (f'{{"k": "{LONG}\\n{LONG}\\n{B}END PRIVATE KEY{B}\\n"}}', f'{{"k": "{REPLACEMENT}\\n"}}'),
+        (f"  8\u2192{LONG}\n  9\u2192{LONG}\n 10\u2192{B}END EC PRIVATE KEY{B}", f"  8\u2192{REPLACEMENT}"),
+        (f"{PEM}\nx y\n{LONG}\n{B}END PRIVATE KEY{B}", f"{REPLACEMENT}\nx y\n{REPLACEMENT}"),
     ],
 )
 def test_private_key_blocks_go_finished_or_not(text: str, expected: str) -> None:
-    """A block goes as one; without an end marker it goes to the end of its base64 lines."""
+    """A block goes as one; without an end marker to the end of its base64 lines, without a head from their start."""
     assert redact(text) == expected
 
 

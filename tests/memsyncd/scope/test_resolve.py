@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memsyncd.redaction import REPLACEMENT
+from memsyncd.scope.remote import project_id
 from memsyncd.scope.resolve import CACHE_SIZE, ScopeResolver
 from memsyncd.scope.user import is_wildcard, user_id
 
@@ -209,3 +211,30 @@ def test_an_account_that_cannot_be_looked_up_is_no_answer(error: Exception) -> N
         raise error
 
     assert user_id({}, account=account) == "default"
+
+
+SECRET = "Branch" + "Tide991"
+
+
+def test_a_secret_in_a_branch_or_a_folder_is_not_shown(tree: Path, run: Git, resolver: ScopeResolver) -> None:
+    """Names are redacted part by part, the identity and what is found by it stay."""
+    before = resolver.resolve(str(tree))
+    run(tree, "checkout", "-q", "-b", f"feature/password={SECRET}/more")
+    place = tree / "a" / f"token={SECRET}" / "b"
+    place.mkdir(parents=True)
+    after = resolver.resolve(str(place))
+    assert after.branch == f"feature/password={REPLACEMENT}/more"
+    assert after.directory == f"a/token={REPLACEMENT}/b"
+    assert (after.repo_id, after.app_id, after.project_id) == (before.repo_id, before.app_id, before.project_id)
+
+
+def test_a_secret_in_a_projects_name_becomes_its_hash(tmp_path: Path, resolver: ScopeResolver) -> None:
+    """The short name has no secret, stays the same each time, and two such projects stay two."""
+    one, other = (resolver.resolve(str(tmp_path / f"password={SECRET}{number}")) for number in (1, 2))
+    for scope in (one, other):
+        assert SECRET not in scope.app_id + scope.project_id + scope.branch + scope.directory
+        assert scope.app_id.startswith("redacted-")
+        assert scope.project_id == project_id(scope.app_id, scope.repo_id)
+        assert ScopeResolver(tmp_path, {}).resolve(scope.root) == scope
+    assert one.app_id != other.app_id
+    assert SECRET not in resolver.resolve(f"relative/password={SECRET}").app_id
