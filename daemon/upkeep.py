@@ -11,6 +11,7 @@ from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
+from daemon.tidying import Tidying
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import ACTIVE, JobState
 from jobs.poll import POLL, poll_job
@@ -37,6 +38,7 @@ class Upkeep:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._key_watch = KeyWatch(parts.key_source, parts.queue, parts.platform, parts.findings)
+        self._tidying = Tidying(parts)
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
         self._odd: dict[str, set[str]] = {}
@@ -138,6 +140,7 @@ class Upkeep:
             self._end_sessions()
         self._guarded("key", self._key_watch.look)
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
+        self._guarded("tidying", self._tidying.look)
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))
 
     def _end_sessions(self) -> None:
