@@ -3,7 +3,7 @@
 import re
 
 from memsyncd.redaction import quoting
-from memsyncd.redaction.blocks import block_lines, is_deeper, line_alone
+from memsyncd.redaction.blocks import ESCAPED_LINE_END, block_lines, is_deeper, line_alone
 from memsyncd.redaction.literals import is_code_or_prose, is_made_up, is_prose
 from memsyncd.redaction.names import Kind
 from memsyncd.redaction.telling import Name, Secret
@@ -21,14 +21,24 @@ _SPACES = re.compile(r"[ \t=]{1,8}(?![-\s])")
 _IS = re.compile(
     r"[ \t]{1,4}(?:is|ist|est|es|(?P<reads>lautet)):?[ \t]{1,4}(?:now |set to |jetzt |nun |maintenant |ahora )?"
 )
+_OWNED = re.compile(
+    r"[ \t](?:for|of|to|on|at|in|f\u00fcr|von|vom|zu[mr]?|auf|de|du|des|del|para|pour|dans)"
+    r"(?:[ \t][\w./@'-]{1,40}){1,4}?"
+    r"(?:[ \t](?:is|ist|est|es|(?P<reads>lautet)):?|[ \t\u00a0]?:)[ \t]{1,4}(?=[^\s])"
+)
+"""`password for the database is …`: whose it is, then the verb or sign."""
 _ELEMENT = re.compile(r"[^<>\n]{0,100}>(?P<value>[^<\n]{1,4096})</")
 _NEXT_LINE = re.compile(r"\s{0,80}\n\s{0,80}")
+_NEXT_INNER_LINE = re.compile(r"[ \t]{0,40}" + ESCAPED_LINE_END + r"[ \t]{1,80}")
+_INNER_LONE = re.compile(r"([^\s\"'`:={(\[<>#\\-][^\s\"'`:={(\[\\]{0,200})[ \t]{0,40}(?=\\{1,8}[rn]|\\{0,8}\"|\Z)")
+"""The same inside a JSON string, where line ends are escaped; a quote with no escape would end that string."""
+
 _LONE = re.compile(r"[ \t]*([^\s\"'`:={(\[<>#-][^\s\"'`:={(\[]{0,200})[ \t]*(?=\n|\r|\Z)")
 _SPOKEN_OF = re.compile(r"(?:nexpected|[:@]param|[:@]type)[ \t]{1,2}\Z")
 """A parser's complaint about a token; a parameter's documentation."""
 
 _OPEN_CALL = re.compile(r"\([ ]?(?=\\{0,64}[\"'`])")
-_BLOCK = re.compile(r"(?:![\w/!-]{0,40}[ \t]{1,4})?(?:[|>][0-9+-]{0,2}[ \t]{0,8}(?=\n))?")
+_BLOCK = re.compile(r"(?:![\w/!-]{0,40}[ \t]{1,4})?(?:[|>][0-9+-]{0,2}[ \t]{0,8}(?=\r?\n|" + ESCAPED_LINE_END + r"))?")
 """YAML's tag, and its sign for a text that begins on the next line."""
 
 _BLOCK_ENDS = frozenset("|>+-0123456789")
@@ -71,7 +81,8 @@ def _after_words(text: str, name: Name) -> list[Secret]:
     """`password is v1`, `PASSWORD 'v1'`, `setPassword("v1")`: only what cannot be an everyday sentence."""
     if name.kind is not Kind.PASSWORD and name.kind is not Kind.SECRET:
         return []
-    said = _IS.match(text, name.end)
+    owned = _OWNED.match(text, name.end)
+    said = owned or _IS.match(text, name.end)
     call = _OPEN_CALL.match(text, name.end)
     follows = said or call or _SPACES.match(text, name.end)
     if follows is None or not (said or call or name.kind is Kind.PASSWORD or name.text.isupper()):
@@ -88,7 +99,9 @@ def _after_words(text: str, name: Name) -> list[Secret]:
     if said is None:
         tells = _is_mixed(word, _MIN_BARE)
     else:
-        tells = is_made_up(word) or (said["reads"] is not None and len(word) >= _MIN_READ and not is_prose(word))
+        tells = is_made_up(word) or (
+            said["reads"] is not None and not owned and len(word) >= _MIN_READ and not is_prose(word)
+        )
     return [Secret(bare.start(), bare.start() + len(word))] if tells else []
 
 
@@ -101,7 +114,7 @@ def _one_word(value: str) -> bool:
     return bool(value) and not any(character.isspace() for character in value)
 
 
-def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
+def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:  # noqa: PLR0911  (one for each notation)
     position = sign.end()
     if sign["sign"] == ":" and (block := _BLOCK.match(text, position)):
         position = block.end()
@@ -115,6 +128,9 @@ def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
         if quote:
             return value_at(text, name, line_end.end(), quoted_name=quote, spaced=False)
         return _on_next_line(text, name, line_end.end()) if sign["sign"] in {":", "="} else []
+    inner = _NEXT_INNER_LINE.match(text, position) if text[position : position + 1] in {"\\", " ", "\t"} else None
+    if inner is not None:
+        return _on_next_line(text, name, inner.end(), inner=True) if sign["sign"] == ":" and not quote else []
     if sign["sign"] in {"==", "===", "!=", "!=="}:
         span = quoting.quoted(text, position)
         least = _MIN_COMPARED if name.text != "token" else 2 * _MIN_COMPARED  # parsers compare tokens with words
@@ -126,16 +142,22 @@ def _after_sign(text: str, name: Name, sign: re.Match[str]) -> list[Secret]:
     return value_at(text, name, position, quoted_name=quote, spaced=spaced)
 
 
-def _on_next_line(text: str, name: Name, position: int) -> list[Secret]:
-    """Return a value that stands alone on the line after its name, as YAML allows: quoted, or one word."""
-    if name.kind not in _CERTAIN:
+def _on_next_line(text: str, name: Name, position: int, *, inner: bool = False) -> list[Secret]:
+    """Return a value that stands alone on the line after its name, as YAML allows: quoted, or one word.
+
+    `inner` tells that this is inside a JSON string.
+    """
+    if name.kind not in _CERTAIN or (inner and text[position : position + 1] == '"'):
         return []
     deeper = is_deeper(text, name.start, position)
     span = quoting.quoted(text, position) if deeper else None
     if span is not None:
-        alone = span.closed and span.end > span.start and line_alone(text, span.after)
-        return [Secret(span.start, span.end)] if alone and _one_word(text[span.start : span.end]) else []
-    lone = _LONE.match(text, position)
+        value = text[span.start : span.end]
+        tells = _one_word(value) and (line_alone(text, span.after) or is_made_up(value))
+        return [Secret(span.start, span.end)] if span.closed and tells else []
+    lone = (_INNER_LONE if inner else _LONE).match(text, position)
+    if inner and not deeper:
+        return []
     if lone is None or is_code_or_prose(text, *lone.span(1), name=name.text, spaced=False):
         return []
     if name.kind is Kind.SECRET and not (deeper and is_made_up(lone[1])):

@@ -13,7 +13,8 @@ _NAMES = (
     "contrase\u00f1a",  # here for its escaped form
 )  # fmt: skip
 _VERBS = (
-    "\u662f", "\u4e3a", "\u70ba", "\u8bbe\u4e3a", "\u6539\u4e3a", "\u8a2d\u70ba", "\u6539\u70ba",  # Chinese
+    "\u662f", "\u4e3a", "\u70ba", "\u5c31\u662f", "\u8bbe\u4e3a", "\u8bbe\u7f6e\u4e3a", "\u8bbe\u6210",
+    "\u6539\u6210", "\u6539\u70ba", "\u6539\u4e3a", "\u8a2d\u70ba",  # Chinese
     "\u306f", "\ub294", "\uc740", "\u2014", " is", " es",
 )  # fmt: skip
 _SIGNS = (":", "=", "\uff1a", "\uff1d")

@@ -95,7 +95,7 @@ def _weighs(name: Name, value: str, before: str, *, quoted: bool) -> bool:
     """Whether `value` is a secret though `name` alone does not say so for certain."""
     if name.kind is Kind.PWD:
         path = value[:1] in {"/", "~", "."} or value[1:3] in {":\\", ":/"}
-        return not path and (name.text.lower() != "pw" or quoted or is_made_up(value) or value == REPLACEMENT)
+        return not path and (name.text != "pw" or quoted or is_made_up(value) or value == REPLACEMENT)
     if name.kind is Kind.PASS:
         return quoted or (before == "=" and not value[0].isdigit())
     if name.kind is Kind.AUTH:

@@ -19,7 +19,7 @@ SHAPES = [
     "password={}", "api_key: {}", "--token {}", "DB_PASSWORD={}", 'clientSecret = "{}"', "secret='{}'", '{{"access_token": "{}"}}', "{{'passwd': '{}'}}", "<password>{}</password>",
     "https://bob:{}@host.example/x", "redis://:{}@host.example", "Authorization: Basic {}", "authorization: bearer {}", "X-Api-Key: {}", "Cookie: a={}; b={}", "?access_token={}&next=1",
     "AccountKey={};EndpointSuffix=x", "Server=x;Password={};Encrypt=true", "sshpass -p {} ssh x", "mysql -u root -p{} db", "CREATE USER x IDENTIFIED BY '{}'", 'password: "{}',
-    "das Passwort lautet {}", "mot de passe : {}", "contrase\u00f1a: {}", "\u5bc6\u7801\u662f {}", "\u30d1\u30b9\u30ef\u30fc\u30c9\u306f{}", "openssl enc -k {} -in x", "the password is {}", "pw: {}",
+    "das Passwort lautet {}", "mot de passe : {}", "contrase\u00f1a: {}", "\u5bc6\u7801\u662f {}", "\u30d1\u30b9\u30ef\u30fc\u30c9\u306f{}", "openssl enc -k {} -in x", "the password is {}", "pw: {}", "password for it is {}", "password:\n  {}", "token: |\n  {}",
 ]  # fmt: skip
 SURROUNDING = st.text(
     alphabet=st.characters(codec="utf-8", exclude_characters="\\\"'`<>@", exclude_categories=["Cs"]), max_size=60
@@ -108,7 +108,7 @@ UNITS = [
     "sk-", "task-", "sk-sk-", "ask-", "eyJ", "eyJaaaaaaaaaa", "eyJaaaaaaaaaa.", "eyJaaaaaaaaaa-", "AKIA", "a_", "x", " ", "\t", "\n", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nMIIB\n", "-----END PRIVATE KEY-----",
     "-----BEGIN PRIVATE KEY-----\n1    1 ", "mysql ", "mysql -", "curl ", "curl -u ", "login ", "login a password ", "sshpass -p '", "identified by ", "bearer a", "&sig=", "?a=b&", "password=&a", "<password>", "password=<", "token=<a", "token=${", "token=$(",
     "token=a(", "token=a.b", "token=a[", "token={{", "token: a |", "password: str", "key", "a key", " key=", "secret_", "secret-secret-", '{"secret": [', '"token": [[', '"token": ["a",', "--password ", '"--password", ', '"name": "token", "value": ', "1//0", "12345678:AA", "password:\n  'a", "password:\n  a\n", "token: |\n  a\n", "token: >-\n a", "  a\n", "token: |", "mot de passe ", "mot de ", "contrase\u00f1a", "contrase\u00f1a: ", "\u5bc6\u7801", "\u5bc6\u7801\uff1a", "\u5bc6\u7801\u662f a", "\\u5bc6\\u7801", "\\\\u5bc6", "\u043f ", "openssl ", "openssl -k ", "sig=", "sig=a", "sig=A1", "AC", "SK0f0f", "pw", "pw=", "passwort lautet ",
-    "-----END PRIVATE KEY-----\n", "aaaaaaaaaaaaaaaaaaaa\n-----END PRIVATE KEY-----\n", "PRIVATE KEY aaaaaaaaaaaaaaaaaaaa\n", "lautet a", "hooks.slack.com/services/", "%22", "password%3D%22",
+    "-----END PRIVATE KEY-----\n", "aaaaaaaaaaaaaaaaaaaa\n-----END PRIVATE KEY-----\n", "PRIVATE KEY aaaaaaaaaaaaaaaaaaaa\n", "lautet a", "password for a ", "password for a a a a a ", "password of a: ", "password:\\n  a", "token: |\\n  a", "\\n  a", "hooks.slack.com/services/", "%22", "password%3D%22",
 ]  # fmt: skip
 SMALL, LARGE = 16_384, 65_536
 
