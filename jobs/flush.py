@@ -116,12 +116,12 @@ class _Run:
     scope: Scope
 
     def deliver(self) -> Outcome:
+        if self.packet.slots and all(self.packet.slots):
+            return self._confirm(self.packet.slots)  # an older plugin's one event stands for all batches (facts 2.24)
         requests = self._requests()
         if not requests:
             self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
             return Done("nothing to deliver: no dialogue in it", wake_lane=True)
-        if self.packet.bare_slot and self.packet.slots[:1] != ("",):
-            return self._confirm(self.packet.slots[:1])  # an older plugin's one event stands for all (facts 2.24)
         return self._confirm(self._post(requests))
 
     def failed(self, error: PlatformError) -> Outcome:
