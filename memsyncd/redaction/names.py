@@ -35,6 +35,14 @@ _PASSWORDS = (
     "contrasen\u0303a",
     "contrasena",
 )
+UNSPACED_PASSWORDS = (
+    "\u5bc6\u7801", "\u5bc6\u78bc", "\u53e3\u4ee4",  # Chinese
+    "\u30d1\u30b9\u30ef\u30fc\u30c9", "\u6697\u8a3c\u756a\u53f7",  # Japanese
+    "\ube44\ubc00\ubc88\ud638",  # Korean
+    "\u043f\u0430\u0440\u043e\u043b\u044c",  # Russian, whose sentences go without "is"
+)  # fmt: skip
+"""Passwords in scripts whose words are not told apart by spaces, or not by the letters known here."""
+
 _JOINED_PASSWORDS = frozenset({"storepass", "keypass", "sshpass", "userpass", "dbpass"})
 _SECRETS = (
     "secret",
@@ -103,6 +111,8 @@ def kind_of(name: str) -> Kind | None:
     whole = _WHOLE.get("".join(words))
     if whole is not None:
         return whole
+    if not words and name.lower().endswith(UNSPACED_PASSWORDS):
+        return Kind.PASSWORD
     return _kind_of_words(words) if words else None
 
 

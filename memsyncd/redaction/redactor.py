@@ -5,7 +5,7 @@ from typing import Any
 
 from memsyncd.redaction.contexts import redact_contexts
 from memsyncd.redaction.named import redact_named
-from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.names import Kind, kind_of
 from memsyncd.redaction.pem import redact_blocks
 from memsyncd.redaction.replacement import REPLACEMENT
 from memsyncd.redaction.spoken import redact_spoken
@@ -109,7 +109,7 @@ def redact_value(value: Any) -> Any:
         if isinstance(source, dict):
             pair = _announces_value(source)
             for key, item in source.items():
-                hidden = secret or (isinstance(key, str) and _is_secret_key(key)) or (pair and key in _VALUE_KEYS)
+                hidden = secret or _hides(key, item) or (pair and key in _VALUE_KEYS)
                 target[_free_key(key, target)] = _copied(item, work, secret=hidden)
         else:
             after_flag = False
@@ -132,9 +132,22 @@ def _copied(value: Any, work: list[tuple[Any, Any, bool]], *, secret: bool) -> A
 _VALUE_KEYS = ("value", "Value")
 
 
+_UNCERTAIN = frozenset({Kind.AUTH, Kind.PWD, Kind.PASS})
+
+
+def _hides(key: Any, item: Any) -> bool:
+    """Whether `key` makes `item` a secret; a name that is not certain does so for the texts it would in a text."""
+    if not isinstance(key, str):
+        return False
+    if kind_of(key) in _UNCERTAIN and isinstance(item, str):
+        pair = json.dumps({key: item}, ensure_ascii=False)
+        return redact(pair) != pair
+    return _is_secret_key(key)
+
+
 def _is_secret_key(key: str) -> bool:
     kind = kind_of(key)
-    return kind is not None and kind.value not in {"auth", "pwd", "pass"}
+    return kind is not None and kind not in _UNCERTAIN
 
 
 def _announces_value(source: dict[Any, Any]) -> bool:

@@ -3,15 +3,12 @@
 import re
 
 from memsyncd.redaction.literals import is_made_up, is_prose
+from memsyncd.redaction.names import UNSPACED_PASSWORDS
 from memsyncd.redaction.replacement import REPLACEMENT
 
-_NAMES = (
-    "\u5bc6\u7801", "\u5bc6\u78bc", "\u53e3\u4ee4",  # Chinese
-    "\u30d1\u30b9\u30ef\u30fc\u30c9", "\u6697\u8a3c\u756a\u53f7",  # Japanese
-    "\ube44\ubc00\ubc88\ud638",  # Korean
-    "\u043f\u0430\u0440\u043e\u043b\u044c",  # Russian, whose sentences go without "is"
-    "contrase\u00f1a",  # here for its escaped form
-)  # fmt: skip
+_NAMES = (*UNSPACED_PASSWORDS, "contrase\u00f1a")
+"""The last for its escaped form."""
+
 _VERBS = (
     "\u662f", "\u4e3a", "\u70ba", "\u5c31\u662f", "\u8bbe\u4e3a", "\u8bbe\u7f6e\u4e3a", "\u8bbe\u6210",
     "\u6539\u6210", "\u6539\u70ba", "\u6539\u4e3a", "\u8a2d\u70ba",  # Chinese
@@ -41,7 +38,7 @@ _SPOKEN = re.compile(
 )
 """A name, a sign or verb, and a run of what passwords are made of: letters of these scripts end it."""
 
-_FIRST = re.compile("[" + "".join(name[0] for name in _NAMES[:-1]) + "]")
+_FIRST = re.compile("[" + "".join(name[0] for name in UNSPACED_PASSWORDS) + "]")
 
 
 def redact_spoken(text: str) -> str:

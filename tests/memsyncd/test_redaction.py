@@ -556,6 +556,28 @@ def test_what_a_value_under_a_name_becomes_depends_on_the_name(key: str) -> None
     assert redact_value({key: ["x"], 1: "y"}) == {key: [REPLACEMENT if hidden else "x"], 1: "y"}
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "hidden"),
+    [
+        ("pwd", S, True),
+        ("pw", S, True),
+        ("pass", S, True),
+        ("auth", S + S, True),
+        ("pwd", "/home/bob", False),
+        ("PWD", "~/x", False),
+        ("auth", "yes", False),
+        ("Passwort", "x", True),
+        ("mot de passe", "x", True),
+        ("contrase\u00f1a", "x", True),
+        ("\u5bc6\u7801", "x", True),
+        ("\u5bc6\u7801\u5b57\u6bb5", "x", False),
+    ],
+)
+def test_a_text_under_a_name_goes_as_it_would_in_a_text(key: str, value: str, hidden: bool) -> None:
+    """Uncertain names are weighed by their value, other languages' names are certain."""
+    assert redact_value({key: value}) == {key: REPLACEMENT if hidden else value}
+
+
 def test_keys_that_become_alike_keep_their_entries() -> None:
     """Two secrets used as keys stay two entries."""
     assert sorted(redact_value({f"token={S}1": 1, f"token={S}2": 2}).values()) == [1, 2]
