@@ -49,7 +49,7 @@ ASSISTANT_CUES = (
         r"\bno longer\b",
         r"\bbehoben\b",
         r"\bgelost\b",
-        r"\bjetzt\b",
+        r"(?<!\bab )\bjetzt\b",
         r"\bcorrig[ee]\w*\b",
         r"\bmaintenant\b",
         r"\b(?:corregido|solucionado|arreglado|ahora)\b",

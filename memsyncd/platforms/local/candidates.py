@@ -75,7 +75,8 @@ def _of_turn(turn: Turn) -> Sequence[Candidate]:
     last = -2
     for sentence in turn.sentences[1 if reply else 0 :]:
         candidate = _of_sentence(turn, sentence, place)
-        if candidate is None:
+        told = sentence.position == last + 1 and sentence.text in found[-1].text
+        if candidate is None or told:
             continue
         if sentence.position == last + 1 and _belong_together(found[-1], candidate, sentence):
             found[-1] = _joined(found[-1], candidate, sentence.text)
@@ -93,9 +94,13 @@ def _of_sentence(turn: Turn, sentence: Sentence, place: Place) -> Candidate | No
     if turn.by_user:
         lane = PERSONAL if verdict.kind is Kind.PREFERENCE else PROJECT
         context = around if is_telling(sentence.text) else f"{around} {turn.before}"
-        text = wording.standing_alone(sentence)
+        text = wording.without_secret(
+            f"{wording.standing_alone(sentence)} {turn.why_after(sentence)}".strip(), sentence
+        )
         return Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + USERS_WORD, context)
-    text = wording.standing_alone(sentence, question=turn.asked)
+    text = wording.without_secret(
+        wording.standing_alone(sentence, question=turn.asked, trouble=turn.trouble_before(sentence)), sentence
+    )
     return Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, f"{around} {turn.request}")
 
 

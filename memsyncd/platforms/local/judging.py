@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memsyncd.platforms.local import marks
@@ -25,10 +26,11 @@ CLEAR_RULE = 2.0
 FEW_WORDS = 5
 """Fewer rarely stand alone."""
 
-_DOUBTS = {
+_DOUBTS: Mapping[bool, Sequence[tuple[re.Pattern[str], float]]] = {
     by_user: (
         (marks.PROGRESS, 1.5 if by_user else 3.0),
         (marks.OFFER, 3.0),
+        *(() if by_user else ((marks.PROMISE, 3.0), (marks.COMMITTED, 3.0))),
         (marks.HEDGE, 0.6 if by_user else 1.2),
         (marks.PASSING, 0.7),
         (marks.TESTS_PASS, 2.0),
@@ -70,7 +72,9 @@ def judge(sentence: Sentence, place: Place) -> Verdict | None:
     """Return the verdict on a sentence, or None where it is not worth keeping."""
     text = fold(without_filler(sentence.text)[:MAX_SENTENCE_CHARS])
     words = count_words(text)
-    if _is_noise(text, words) or is_question(text) or marks.SECRET.search(text):
+    if _is_noise(text, words) or marks.SECRET.search(text):
+        return None
+    if is_question(text) and not _is_standing_request(text, place):
         return None
     sums: defaultdict[Kind, float] = defaultdict(float)
     for cue in USER_CUES if place.by_user else ASSISTANT_CUES:
@@ -145,6 +149,14 @@ def _leans_on_nothing(sentence: Sentence, text: str) -> bool:
 def _is_task(text: str) -> bool:
     """Whether it asks for one piece of work; "for each release" makes it a rule."""
     return marks.TASK.search(text) is not None and marks.PER_CASE.search(text) is None
+
+
+def _is_standing_request(text: str, place: Place) -> bool:
+    """Whether a question is only the polite form of an instruction for all answers: "could you reply in German?"."""
+    polite = place.by_user and marks.STANDING_REQUEST.search(text)
+    return bool(polite) and any(
+        cue.kind is Kind.PREFERENCE and cue.weight >= CLEAR_RULE and _found(cue, text) for cue in USER_CUES
+    )
 
 
 def _plans(sentence: Sentence) -> bool:

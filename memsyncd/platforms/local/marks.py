@@ -11,6 +11,13 @@ PROGRESS = any_of(
     r"^(?:ok(?:ay)?,? )?i (?:can )?(?:see|reproduced?|read|looked|checked|tried|found it|had a look)\b",
     r"^(?:give me a|one moment|hold on|hang on|wait\b|back in)", r"\bstill (?:running|working on|looking|checking|investigating)\b", r"^(?:ich (?:schaue|prufe|sehe|werde)|schauen wir|moment)\b", r"^(?:je (?:regarde|vais|verifie)|regardons|voyons)\b", r"^(?:voy a|dejame|vamos a ver|miro|reviso)\b", r"(?:見て|確認し)(?:みます|ます)",
 )  # fmt: skip
+PROMISE = any_of(
+    r"\b(?:i'?ll|i will|i'?m going to) (?:\w+ ){0,2}(?:answer|reply|respond|write|stick to|speak)\b", r"\bich (?:antworte|schreibe|bleibe bei|halte mich|werde)\b", r"\bje (?:repondrai|reponds|ecrirai|vais)\b", r"\b(?:respondere|contestare|escribire)\b",
+)  # fmt: skip
+COMMITTED = any_of(
+    r"^\W*(?:done[.,:;!]? ?)?(?:i(?:'ve| have)? |it'?s |it is )?(?:committed|pushed)(?: (?:and pushed|it|that|this|the changes?|everything|both|all))? (?:as|to|on|under|with the message)\b.{0,160}$",
+    r"^\W*(?:committet|eingecheckt) (?:als|unter|auf)\b",
+)
 OFFER = any_of(
     r"\b(?:would|do) you (?:like|want|prefer)\b", r"\bshall (?:i|we)\b", r"^should i\b", r"\bif you(?:'d| would)? (?:want|like|prefer|wish)\b", r"\blet me know\b", r"\bhappy to\b", r"\bfeel free\b", r"\bi (?:can|could) (?:also|then|do|add|write|look|start|open|help)\b", r"\bwant me to\b", r"\bsag bescheid\b", r"\bsoll ich\b", r"\bdis-moi\b", r"\bveux-tu\b", r"\b(?:avisame|quieres que)\b", r"しましょうか",
 )  # fmt: skip
@@ -70,6 +77,25 @@ CHOICE = any_of(
 )
 ANAPHORA = any_of(
     r"^(?:it|its|it's|this|that|these|those|they|their|he|she|both|which|there|same|the (?:latter|former|same|other|second|first)|das|dies\w*|es|sie|c'est|cela|ca|ils?|elles?|eso|esto|esos|それ|これ)\b"
+)
+OBJECT_ANAPHORA = any_of(
+    r"^(?:please |bitte )?(?:always |never )?(?:write|keep|name|put|leave|make|phrase|document|schreib\w*|ecri\w*|escrib\w*)(?:-| )(?:them|it|those|these|sie|es|das|les|los|las)\b"
+)
+STANDING_REQUEST = any_of(
+    r"^(?:please )?(?:can|could|would|will) you\b", r"^(?:bitte )?(?:kannst|konntest|wurdest) du\b"
+)
+BARE_VERDICT = any_of(
+    r"\b(?:tried|tested|attempted|experimented|probiert|versucht|essaye|probamos)\b.{3,200}\b(?:disaster|nightmare|mess|catastrophe|fiasco|dead end|waste of time|mistake|katastrophe|reinfall|desastre)\W*$"
+)
+UNNAMED_TROUBLE = any_of(
+    r"^the (?:real |actual |underlying )?(?:failures?|errors?|problem|issue|bug|crash(?:es)?|hang|slowdown|leak|regression|root cause|cause|culprit|reason|fix|solution)\b(?! (?:of|in|with|when|where|that|for|at|on|behind)\b)",
+    r"^(?:die|der|das) (?:ursache|fehler|problem|absturz|grund|losung)\b(?! (?:fur|von|bei|in|im|des|der)\b)",
+)
+ERROR_NAME = re.compile(
+    r"`[^`\n]{0,60}(?:error|exception|locked|denied|timed? ?out|refused|not found|fail|violat|invalid|unknown|missing|exceeded)[^`\n]{0,60}`"
+    r"|\b(?:[A-Z]\w*)?(?-i:[A-Z])\w*(?:Error|Exception|Timeout)\b(?:: [^.;\n]{3,60})?"
+    r"|[\"\u201c](?=[^\"\u201d\n]{0,60}(?:error|exception|locked|denied|timed? ?out|refused|not found|fail))[^\"\u201d\n]{5,80}[\"\u201d]",
+    re.IGNORECASE,
 )
 SECRET = re.compile(
     r"\b(?:sk|pk|rk|m0|psk|ghp|gho|ghs|glpat|xox[abprs]|github_pat|AKIA|ASIA|AIza|eyJ)[-_]?[A-Za-z0-9_\-]{12,}|-----BEGIN|://[^/\s:@]+:[^/\s@]+@"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memsyncd.platforms.local import asking
-from memsyncd.platforms.local.stop_words import WEAK_STEMS
+from memsyncd.platforms.local.stop_words import NAMING_STEMS, WEAK_STEMS
 from memsyncd.platforms.local.terms import fold, terms_of
 from memsyncd.platforms.local.vocabulary import synonyms
 
@@ -22,8 +22,14 @@ LENGTH_SHARE = 0.4
 USUAL_TERMS = 14
 RECENT_GAIN, RECENT_DAYS = 0.08, 90.0
 SEEN_GAIN, SEEN_MOST = 0.03, 4.0
-INTENT_GAIN, FITTING_GAIN = 0.12, 0.4
+INTENT_GAIN, FITTING_GAIN = 0.12, 0.6
 """Gentle gains: none outweighs one more rare word."""
+
+NAMING_GAIN = 1.3
+"""A word that names which environment or thing is meant weighs more than what is said of it."""
+
+OTHER_ENVIRONMENT_SHARE = 0.5
+"""What is left of a memory that speaks of another environment than the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +65,8 @@ def question_words(text: str) -> Sequence[QueryWord]:
     for weight, group in ((1.0, terms.words), (1.0, terms.grams), (PART_WEIGHT, terms.parts)):
         for term in group:
             if term not in found:
-                found[term] = QueryWord(
-                    term, weight * (WEAK_WEIGHT if term in WEAK_STEMS else 1.0), table.get(term, frozenset())
-                )
+                share = WEAK_WEIGHT if term in WEAK_STEMS else NAMING_GAIN if term in NAMING_STEMS else 1.0
+                found[term] = QueryWord(term, weight * share, table.get(term, frozenset()))
     return list(found.values())[:MAX_QUERY_TERMS]
 
 
@@ -117,13 +122,15 @@ def order(question: str, worth: Mapping[str, Mapping[int, float]], rows: Sequenc
     folded = fold(question)
     intents = asking.likely_categories(folded)
     shapes = asking.expected_shapes(folded)
+    asked = asking.environments(folded)
     scored = []
     for row in rows:
         matched = _matched(row, worth)
         if matched > 0:
             fit = FITTING_GAIN if any(shape.search(row.text) for shape in shapes) else 0.0
             intent = INTENT_GAIN if row.category in intents else 0.0
-            scored.append((row.number, matched * _standing(row) * (1 + fit) * (1 + intent)))
+            other = OTHER_ENVIRONMENT_SHARE if asking.speaks_of_another(asked, fold(row.text)) else 1.0
+            scored.append((row.number, matched * other * _standing(row) * (1 + fit) * (1 + intent)))
     return sorted(scored, key=lambda pair: (-pair[1], -pair[0]))
 
 

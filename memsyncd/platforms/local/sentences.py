@@ -30,8 +30,12 @@ _RECALLED = re.compile(r"relevant memories from earlier", re.IGNORECASE)
 _MARKUP = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^)\s]{1,500}\)")
 _END = re.compile(
-    r"(?<=[.!?…])[\"')\]»”]*\s+(?=[\"'(\[«“`*]*[^\W_a-zà-öø-ÿ]|`)|(?<=[。\uff01\uff1f])|;\s+(?=[A-Z])|(?<=[.!?])\s+(?=[a-z`]+\S*\s)",
+    r"(?<=[.!?…])[\"')\]»”]*\s+(?=[\"'(\[«“`*]*[^\W_a-zà-öø-ÿ]|`)|(?<=[。\uff01\uff1f])|(?<=[.!?])\s+(?=[a-z`]+\S*\s)",
 )
+_CLAUSES = re.compile(r";\s+(?=[A-Z])")
+MAX_CLAUSES_CHARS = 300
+"""Clauses between semicolons stay one sentence up to here: "Ada writes the guide; Bo reviews it" belongs together."""
+
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|z\.B|bzw|ca|d\.h|p\.ej|Mr|Dr|St|fig|resp|incl|usw)|\b[A-Z])\.$",
     re.IGNORECASE,
@@ -82,7 +86,10 @@ def without_filler(text: str) -> str:
 def split_sentences(paragraph: str) -> Sequence[str]:
     """Return the sentences of one paragraph; code spans, abbreviations and version numbers do not end one."""
     pieces: list[str] = []
-    for piece in _END.split(paragraph):
+    whole = _END.split(paragraph)
+    for piece in (
+        part for each in whole for part in (_CLAUSES.split(each) if len(each) > MAX_CLAUSES_CHARS else [each])
+    ):
         joins = pieces and (
             pieces[-1].count("`") % 2
             or _ABBREVIATION.search(pieces[-1])

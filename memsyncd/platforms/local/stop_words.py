@@ -45,3 +45,7 @@ currently still already different everyone someone something everything anything
 WEAK_STEMS = frozenset(stem(word) for word in _WEAK.split())
 """Words that say something but little, in any project: a question's other words come before them. The store's own
 document frequency tells this too late, for a young store is small."""
+
+_NAMING = "staging production prod preprod sandbox dev port key"
+NAMING_STEMS = frozenset(stem(word) for word in _NAMING.split())
+"""Words that say which environment or thing is meant."""

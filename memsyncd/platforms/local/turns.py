@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memsyncd.platforms.local import marks
 from memsyncd.platforms.local.judging import is_question
-from memsyncd.platforms.local.sentences import Sentence, sentences_of
+from memsyncd.platforms.local.sentences import Sentence, sentences_of, split_sentences
 from memsyncd.platforms.local.terms import fold, terms_of
 from memsyncd.platforms.platform import Message
 
@@ -12,6 +13,10 @@ TELLING_WORDS = 5
 """A request with fewer words of its own ("yes, do that") leaves its subject to the one before."""
 
 MAX_REQUEST_CHARS = 400
+
+
+MAX_TROUBLE_CHARS = 120
+"""A sentence that names an error is carried whole up to here, above only the error's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,29 @@ class Turn:
         """Return the sentences before and after one, which often name its subject."""
         near = self.sentences[max(0, sentence.position - 1) : sentence.position + 2]
         return " ".join(other.text for other in near if other is not sentence)
+
+    def why_after(self, sentence: Sentence) -> str:
+        """Return the sentence that explains a bare verdict of the user's ("it was a disaster."), if one follows."""
+        following = self.sentences[sentence.position + 1 : sentence.position + 2]
+        if not self.by_user or sentence.in_list or not following or not marks.BARE_VERDICT.search(fold(sentence.text)):
+            return ""
+        folded = fold(following[0].text)
+        return "" if is_question(folded) or marks.TASK.search(folded) else following[0].text
+
+    def trouble_before(self, sentence: Sentence) -> str:
+        """Return what names the trouble that `sentence` speaks of as "the failure": an error named before it or in
+        the request, else the request's own complaint; empty where it names one itself or nothing does."""
+        folded = fold(sentence.text)
+        if self.by_user or not marks.UNNAMED_TROUBLE.search(folded) or marks.ERROR_NAME.search(sentence.text):
+            return ""
+        earlier = [each.text for each in self.sentences[: sentence.position]]
+        requested = split_sentences(self.request)
+        for text in (*reversed(earlier), *reversed(requested)):
+            named = marks.ERROR_NAME.search(text)
+            if named:
+                return text.rstrip(".!?") if len(text) <= MAX_TROUBLE_CHARS else named.group()
+        complaints = [each for each in requested if marks.COMPLAINT.search(fold(each))]
+        return complaints[-1].rstrip(".!?") if complaints else ""
 
 
 def turns_of(messages: Sequence[Message]) -> Sequence[Turn]:

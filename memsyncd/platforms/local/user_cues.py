@@ -4,6 +4,12 @@
 
 from memsyncd.platforms.local.cues import Kind, cue
 
+_LANGUAGE = (
+    r"(?:english|german|french|spanish|italian|portuguese|dutch|polish|japanese|chinese|korean"
+    r"|deutsch|englisch|franzosisch|spanisch|francais|anglais|allemand|espagnol|espanol|ingles|aleman|frances)"
+)
+_NOBODY = r"(?:it|this|that|these|those|the|there|he|she|they|what|who|which|each|every|one|nothing|everything)"
+
 USER_CUES = (
     cue(
         Kind.RULE,
@@ -166,10 +172,42 @@ USER_CUES = (
         r"[$€£] ?\d",
     ),
     cue(
+        Kind.FACT,
+        1.5,
+        rf"(?<![\w`'])(?!{_NOBODY}\b)(?-i:[A-Z][a-z]+) (?:writes|maintains|reviews|approves|owns|leads|manages|coordinates|signs off|takes care of|looks after|decides (?:on|about)|is responsible|answers for)\b",
+        r"\b(?:belongs?|is up|goes) to (?-i:[A-Z][a-z]+)\b",
+        r"\b(?:kummert sich um|(?:ist|sind) (?:zustandig|verantwortlich)|s'occupe d|est responsable|se encarga|es responsable)",
+    ),
+    cue(
+        Kind.CAUSE,
+        3.0,
+        r"\b(?:was|were|is|turned into|became|ended (?:up )?(?:in|as)) (?:a |an )?(?:\w+ )?(?:disaster|nightmare|mess|catastrophe|fiasco|dead end|waste of time|mistake)\b",
+        r"\b(?:tried|tested|attempted|experimented with|moved to|switched to)\b.{3,160}\b(?:made (?:it|things|everything|matters) worse|useless|unusable|regret\w*|gave (?:it )?up|(?:had|have) to (?:undo|revert|roll)|rolled (?:it |that )?back|abandoned)\b",
+        r"\b(?:i|we)(?:'ve| have)? (?:\w+ )?(?:tried|tested|attempted|experimented with)\b.{3,160}\b(?:failed|did(?:n'?t| not) (?:work|help|scale|hold)|never worked|broke)\b.{0,40}(?:\b(?:because|since|as|due to)\b|[:\u2013\u2014;,]| - )",
+        r"\b(?:probiert|versucht|getestet)\b.{0,80}\b(?:katastrophe|schiefgegangen|ging schief|hat nicht|reinfall)",
+        r"\b(?:essaye|teste)\b.{0,80}\b(?:catastrophe|desastre|n'a pas)",
+        r"\b(?:probamos|probe|intentamos)\b.{0,80}\b(?:desastre|no funciono)",
+    ),
+    cue(
+        Kind.PREFERENCE,
+        3.2,
+        rf"(?<!\bwe )\b(?:answer|reply|respond|talk|speak)(?: (?:to )?(?:me|us|them|questions|everything))?(?: (?:only|always|please))? in (?:\w+ )?(?:{_LANGUAGE}|bullet|plain|short)\b",
+        rf"(?<!\bwe )\b(?:write|comment|document|name|keep)\b(?: (?!in\b)[\w'-]+){{0,4}} in (?:\w+ )?(?:{_LANGUAGE}|sentence case|lower ?case|the (?:imperative|present|past|active))\b",
+        rf"\b(?:antworte|schreib|sprich|formulier|erklar|kommentier|dokumentier|benenn)\w*\b.{{0,40}}\b(?:auf|in) {_LANGUAGE}\b",
+        rf"\b(?:auf|in) {_LANGUAGE} (?:antworten|schreiben|formulieren|erklaren)\b",
+        rf"\b(?:repon\w*|ecri\w*|parl\w*|redig\w*)\b.{{0,40}}\ben {_LANGUAGE}\b",
+        rf"\b(?:respond\w*|escrib\w*|contest\w*|habla\w*)\b.{{0,40}}\ben {_LANGUAGE}\b",
+        r"\bantwort(?:e|et)\b.{0,30}\b(?:kurz|knapp|ausfuhrlich|sachlich|ohne)\b",
+        r"^(?:please )?(?:answer|reply|respond)\b(?: (?:to )?me)? (?:more )?(?:briefly|concisely|shortly|formally|informally|with|without)\b",
+        r"^(?:please )?write\b(?: [\w'-]+){0,3} (?:briefly|concisely|plainly|without (?:emojis?|headings|filler|jargon|adjectives|exclamation))\b",
+    ),
+    cue(
         Kind.PREFERENCE,
         2.2,
+        r"\bi(?:'d| would)? (?:\w+ly |much )?(?:prefer|rather(?! you\b| see\b| look\b| have you\b))\b",
+        r"\bi'?m (?:not|no) (?:a |much of a )?(?:big |great |huge )?(?:fan of|fond of|keen on)\b",
+        r"\bi (?:don'?t|do not) care for\b",
         r"\bi (?:really |much |generally |usually |always |strongly )?(?:prefer|like|love|hate|dislike|can'?t stand|want you|don'?t (?:want|like|need)|do not (?:want|like))\b",
-        r"\bi'?d rather\b",
         r"\bi'?m (?:based|colou?r|left|on (?:a |an )?(?:mac|linux|windows|vacation|holiday|leave)|used to|allergic)\b",
         r"\bi (?:use|work|live|speak|type|read|review|am) (?:\w+ )?(?:in|on|with|vim|emacs|neovim|a|an|fish|zsh|from|colou?r)\b",
         r"\bmy (?:preferred|favou?rite|editor|shell|time ?zone|name|pronouns|keyboard|machine|laptop|terminal|screen|setup|working hours)\b",

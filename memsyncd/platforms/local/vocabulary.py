@@ -46,7 +46,16 @@ raw original
 proxy gateway ingress
 container docker podman
 req request requests call calls
-res response reply answer respond
+res response reply replies answer respond antwort antworten antworte
+frontend client browser web ui
+framework javascript js react vue angular svelte
+newcomer newcomers onboarding beginner beginners starter
+unit units metre metres meter meters feet metric imperial celsius fahrenheit
+keep kept retention delete deleted deletes purge purged expire thrown throw drop dropped
+cookie cookies browser
+responsible writes maintains owns reviews
+forecast forecasts prediction predictions predict
+learn learned learnt lesson lessons tried experience disaster
 pwd password passwords passphrase login
 cert certificate certificates tls ssl https
 cache caching cached caches memoise
@@ -95,7 +104,7 @@ webhook webhooks callback callbacks hook
 url address link links hyperlink hyperlinks
 key token secret secrets credentials
 sign signed signing signature
-language locale translation translated i18n english german french spanish
+language locale translation translated i18n english german french spanish deutsch englisch francais anglais espanol ingles
 date time timezone timestamp utc clock hour
 money amount amounts price prices currency cents total sum cost costs monetary montant montants somme sommes
 invoice invoices bill facture

@@ -22,11 +22,16 @@ MAX_CARRIED_CHARS = 240
 FEW_TERMS = 8
 
 
-def standing_alone(sentence: Sentence, *, question: str = "") -> str:
+def standing_alone(sentence: Sentence, *, question: str = "", trouble: str = "") -> str:
     """Return the memory's text. What a sentence leans on is carried in: the sentence before it where it begins with
-    "it" or "this", the line that leads its list, a telling heading, else the `question` it answers."""
+    "it" or "this", the line that leads its list, a telling heading, else the `question` it answers. `trouble` names
+    what went wrong, for a sentence that only says "the failure"."""
     text = without_filler(sentence.text)
     leans = _leans(text)
+    if trouble and not leans:
+        return shorten(
+            f"{shorten(_capital(trouble), MAX_CARRIED_CHARS // 2)} \N{EM DASH} {_lower(text)}", MAX_MEMORY_CHARS
+        )
     if leans and _carries(sentence.before):
         text = f"{without_filler(sentence.before)} {text}"
         leans = _leans(text)
@@ -42,12 +47,19 @@ def standing_alone(sentence: Sentence, *, question: str = "") -> str:
 
 
 def _leans(text: str) -> bool:
-    return marks.ANAPHORA.search(fold(text)) is not None
+    folded = fold(text)
+    return marks.ANAPHORA.search(folded) is not None or marks.OBJECT_ANAPHORA.search(folded) is not None
 
 
 def _says_little(sentence: Sentence) -> bool:
     """Whether it opens an answer with too few words to be understood without the question."""
     return sentence.position == 0 and len(set(terms_of(sentence.text).words)) <= FEW_TERMS
+
+
+def without_secret(text: str, sentence: Sentence) -> str:
+    """Return `text`, or the bare `sentence` where a secret was carried in (never-again 71)."""
+    safe = sentence.text if marks.SECRET.search(fold(text)) else text
+    return shorten(safe, MAX_MEMORY_CHARS)
 
 
 def answered(question: str, answer: str) -> str:
@@ -63,6 +75,10 @@ def agreed(proposal: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 def _carries(before: str) -> bool:
