@@ -33,7 +33,8 @@ _NO_SECRET = frozenset(
 """Words of type annotations, empty values, code, CSS and everyday sentences, in lower case."""
 
 _ALGORITHM = re.compile(
-    r"(?i)(?:base|sha|md|argon|utf|aes|pbkdf|oauth|ntlmv?|hs|rs|es|pkcs|x)-?[0-9]{1,4}(?:id)?(?:[-/]\w{1,12})?"
+    r"(?i)(?:base|sha|md|argon|utf|aes|pbkdf|oauth|ntlmv?|hs|rs|es|pkcs|x)-?[0-9]{1,4}(?:id)?(?:[-/']\w{1,12})?"
+    r"|[a-z]{1,20}-(?:specific|only|based|like|compatible|encoded|hashed|protected|managed|encrypted|sensitive)"
     r"|[0-9]+(?:-[0-9]+)?[-+]?(?:bits?|bytes?|char(?:acter)?s?|digits?|chars?|days?|h|s|m)?"
 )
 """What a sentence says of a password with digits in it: how it is encoded, how long it is."""

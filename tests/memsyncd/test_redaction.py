@@ -319,6 +319,8 @@ KEEPS = [
     "the password is 8-20 characters long",
     "the password is SHA-256 hashed",
     "the password is not-empty",
+    "the password is PostgreSQL-specific",
+    "the password is MD5'd",
     "the secret is clientSecret",
     "password:\n  type: string",
     "properties:\n  password:\n    type: string\n    format: password\n",
