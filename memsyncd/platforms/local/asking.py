@@ -14,7 +14,8 @@ _INTENT = {
 }  # fmt: skip
 
 
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(r"(?<![^\W\d_])\d")
+_PORT = re.compile(r"(?<![\w.])\d{2,5}(?![\w.]\d)")
 _MEASURED = re.compile(
     r"\d\s?(?:ms|s|sec\w*|min\w*|h|hours?|days?|weeks?|months?|years?|%|x|[kmgt]i?b|times|fps|µa|ma|eur|usd)\b|[$€]\s?\d|\b(?:half|twice|eight|ten|two|three|four|five) ",
     re.IGNORECASE,
@@ -35,7 +36,8 @@ _DURATION = re.compile(
 _EXPECTED = (
     (re.compile(r"\b(?:how long|for how many (?:days|weeks|months|years)|combien de temps|wie lange|cuanto tiempo)\b|何秒|何分|何日", re.IGNORECASE), (_DURATION,)),
     (re.compile(r"\b(?:how (?:fast|slow|quick\w*|much|many|often|big|large|small|far|high|old)|combien|wie (?:viel\w*|schnell|oft|gross)|cuant\w+|いくつ)\b", re.IGNORECASE), (_MEASURED, _NUMBER)),
-    (re.compile(r"\b(?:which|what) (?:port|version|limit|number|size|rate|percentage)\b", re.IGNORECASE), (_NUMBER,)),
+    (re.compile(r"\b(?:which|what) (?:version|limit|number|size|rate|percentage)\b", re.IGNORECASE), (_NUMBER,)),
+    (re.compile(r"\b(?:which|what|welche[mnrs]?|quel|que) (?:tcp )?port\b", re.IGNORECASE), (_PORT,)),
     (re.compile(r"\b(?:where|which (?:folder|directory|bucket|file|path|server|url)|what (?:folder|directory|file|path|url)|wo|donde|in welche[mr]?)\b|どこ", re.IGNORECASE), (_PLACE,)),
     (re.compile(r"\b(?:command|how (?:do|can|could|would|should|to)\b(?! (?:long|many))|befehl|commande|orden|comando)\b|コマンド", re.IGNORECASE), (_COMMAND,)),
     (re.compile(r"\b(?:who|whose|whom|wer|qui|quien)\b|誰", re.IGNORECASE), (_PERSON,)),

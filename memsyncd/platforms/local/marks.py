@@ -93,7 +93,7 @@ UNNAMED_TROUBLE = any_of(
 )
 ERROR_NAME = re.compile(
     r"`[^`\n]{0,60}(?:error|exception|locked|denied|timed? ?out|refused|not found|fail|violat|invalid|unknown|missing|exceeded)[^`\n]{0,60}`"
-    r"|\b(?:[A-Z]\w*)?(?-i:[A-Z])\w*(?:Error|Exception|Timeout)\b(?:: [^.;\n]{3,60})?"
+    r"|\b(?-i:[A-Z])\w{0,60}(?:Error|Exception|Timeout)\b(?:: [^.;\n]{3,60})?"
     r"|[\"\u201c](?=[^\"\u201d\n]{0,60}(?:error|exception|locked|denied|timed? ?out|refused|not found|fail))[^\"\u201d\n]{5,80}[\"\u201d]",
     re.IGNORECASE,
 )

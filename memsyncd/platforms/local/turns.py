@@ -75,7 +75,7 @@ def turns_of(messages: Sequence[Message]) -> Sequence[Turn]:
         if by_user:
             before = request
             request = _request(" ".join(sentence.text for sentence in sentences), request)
-            asked = next((each.text for each in reversed(sentences) if is_question(fold(each.text))), "")
+            asked = next((_asked(each) for each in reversed(sentences) if is_question(fold(each.text))), "")
         closes = index + 1 == len(messages) or messages[index + 1].role == "user"
         turns.append(Turn(by_user, sentences, request, before, asked, closes, index == last_answer, previous))
         previous = sentences
@@ -85,6 +85,12 @@ def turns_of(messages: Sequence[Message]) -> Sequence[Turn]:
 def is_telling(text: str) -> bool:
     """Whether a text says what it is about."""
     return len(set(terms_of(text).words)) >= TELLING_WORDS
+
+
+def _asked(question: Sentence) -> str:
+    """Return what a question is about: of "The map is slow. Can you look into it?" the first sentence."""
+    is_bare_request = marks.TASK.search(fold(question.text)) and not is_telling(question.text)
+    return question.before.rstrip(".!") if is_bare_request and question.before else question.text
 
 
 def _request(said: str, before: str) -> str:

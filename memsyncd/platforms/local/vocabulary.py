@@ -53,6 +53,8 @@ newcomer newcomers onboarding beginner beginners starter
 unit units metre metres meter meters feet metric imperial celsius fahrenheit
 keep kept retention delete deleted deletes purge purged expire thrown throw drop dropped
 cookie cookies browser
+alert alerts alarm alarms warn warning
+frequent frequently often interval intervals every
 responsible writes maintains owns reviews
 forecast forecasts prediction predictions predict
 learn learned learnt lesson lessons tried experience disaster

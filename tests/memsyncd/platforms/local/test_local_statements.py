@@ -1,5 +1,6 @@
 """Statements of a user that are easily taken for requests or complaints, and words that name what is meant."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,14 @@ def test_the_failure_is_named(request_: str, answer: str, expected: str) -> None
     assert [candidate.text for candidate in kept(f"U {request_}", f"A {answer}")] == [expected]
 
 
+def test_a_bare_request_leaves_its_subject_to_the_sentence_before() -> None:
+    """A request like "can you look into it?" says nothing beside an answer; what it is about does."""
+    (candidate,) = kept(
+        "U The map is slow on phones. Can you look into it?", "A The first paint went from 4.2 s to 1.1 s."
+    )
+    assert candidate.text == "The map is slow on phones \N{EM DASH} The first paint went from 4.2 s to 1.1 s."
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -256,3 +265,30 @@ def test_how_long_asks_for_a_duration(tmp_path: Path, question: str, wanted: str
         tmp_path, question, "Backups are dropped after 30 days.", "Backups: we keep 3 of them on the second host."
     )
     assert found[0] == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("on what port do I find the scale service?", "The scale service is on port 1883."),
+        (
+            "how do I flash a scale over its port?",
+            "To flash a scale, use `make flash PORT=/dev/ttyUSB0`, never the web page.",
+        ),
+    ],
+)
+def test_a_digit_in_a_name_is_no_port(tmp_path: Path, question: str, wanted: str) -> None:
+    """Who asks for a port wants its number; who asks how, the command."""
+    statements = (
+        "The scale service is on port 1883.",
+        "To flash a scale, use `make flash PORT=/dev/ttyUSB0`, never the web page.",
+    )
+    assert answers(tmp_path, question, *statements)[0] == wanted
+
+
+@pytest.mark.parametrize("text", ["A" * 4_000, "I tried " * 500, "the error " * 400, "write x " * 500, "`a" * 2_000])
+def test_odd_text_costs_no_time(text: str) -> None:
+    """Patterns stay linear on text made to repeat what they begin with."""
+    started = time.process_time()
+    kept(f"U {text}", f"A The failure was {text}", f"A {text}. The failure came from two writers.")
+    assert time.process_time() - started < 2.0
