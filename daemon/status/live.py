@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import sqlite3
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -101,10 +102,9 @@ class LiveView:
     def _evidence(self) -> EvidencePart:
         events = sessions = 0
         for _, store in self.parts.served.stores():
-            with contextlib.suppress(EvidenceError):  # the upkeep tells of a store that cannot be read
-                waiting = store.sessions_with_unflushed() if store.own else ()
-                events += sum(activity.events for activity in waiting)
-                sessions += len(waiting)
+            with contextlib.suppress(sqlite3.Error):  # the upkeep tells of a store that cannot be read
+                found = store.unsent() if store.own else (0, 0)
+                events, sessions = events + found[0], sessions + found[1]
         return EvidencePart(events, sessions)
 
     def health(self) -> tuple[bool, list[str]]:

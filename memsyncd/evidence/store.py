@@ -7,6 +7,7 @@ we may serve the same file at the same time. Times given are Unix seconds.
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
-from memsyncd.evidence import errors, operations, packet_rows, posts, reading, recording
+from memsyncd.evidence import errors, opening, operations, packet_rows, posts, reading, recording
 from memsyncd.evidence.database import Database
 from memsyncd.evidence.event import (
     Appended,
@@ -34,6 +35,9 @@ from memsyncd.hooks.record import UNKNOWN_SESSION
 
 Choose = Callable[[Iterable[Event]], Sequence[Event]]
 """Picks the events of the next packet from a session's unflushed ones, read lazily; none for no packet."""
+
+STATUS_BUSY_MS = 200
+"""How long a status waits for a lock: it rather goes without a number than late."""
 
 _Answer = TypeVar("_Answer")
 
@@ -133,6 +137,19 @@ class EvidenceStore:
     def sessions_with_unflushed(self) -> Sequence[SessionActivity]:
         """Return the sessions that have evidence in no packet, the longest waiting first; not the placeholder's."""
         return self._remembered("sessions", reading.sessions_with_unflushed)
+
+    def unsent(self) -> tuple[int, int]:
+        """Return how many events are in no packet, and of how many sessions, for status.
+
+        Asks beside the store's own connection, so that one that waits for another program's lock holds nobody up.
+        Raises sqlite3.Error.
+        """
+        with contextlib.closing(opening.connect(self.path, own=False)) as connection:
+            connection.execute(f"PRAGMA busy_timeout = {STATUS_BUSY_MS}")
+            events, sessions = connection.execute(
+                "SELECT count(*), count(DISTINCT session_id) FROM events WHERE flush_id IS NULL"
+            ).fetchone()
+        return int(events), int(sessions)
 
     def last_event(self, session_id: str) -> Event | None:
         """Return the session's newest event."""
