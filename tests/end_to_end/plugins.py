@@ -125,7 +125,7 @@ class PluginSpool:
         wait: bool = False,
     ) -> Path:
         """Leave a handoff by the plugin's own name and keys."""
-        cwd = "/work/tool"
+        cwd = "/srv/tool"
         document: dict[str, Any] = {"hook_input": {"session_id": session, "cwd": cwd}, "reason": reason}
         words = (reason, cwd, session) if reason == "idle" else (cwd, session, reason)
         name = hashlib.sha256("\0".join(words).encode()).hexdigest()[:24] + f"-{os.urandom(4).hex()}"

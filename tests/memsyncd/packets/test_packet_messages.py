@@ -10,7 +10,7 @@ from memsyncd.packets.messages import messages
 from memsyncd.platforms.platform import Message
 
 PROMPT, ANSWER = "user_prompt", "assistant_stop"
-ROOT = "/work/tree"
+ROOT = "/srv/tree"
 
 
 def _plain(text: str) -> str:
