@@ -1,5 +1,6 @@
 """The daemon killed just before each of its steps on disk, and started again."""
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -58,6 +59,7 @@ def play_once(home: Home, cache: list[Path] = []) -> None:  # noqa: B006  (one r
     if not cache:
         play(home)
         kept = Path(tempfile.mkdtemp(prefix="m-", dir="/tmp"))
+        atexit.register(shutil.rmtree, kept, ignore_errors=True)
         shutil.copytree(home.places.data, kept / "data")
         (kept / "project").write_text(str(home.project))
         cache.append(kept)
