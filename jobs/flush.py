@@ -4,6 +4,7 @@ Every request is written down before it leaves and ticked off after its answer. 
 is looked for before it is sent again. No run waits: a wait is a snooze.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
@@ -16,6 +17,7 @@ from jobs.queue.claims import JobContext
 from jobs.queue.errors import QueueError
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
+from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.packets.messages import messages
 from memsyncd.packets.request import batch_requests
@@ -255,7 +257,20 @@ class _Run:
         self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
         for slot in slots:
             self.delivery.extractions.forget(slot)
+        if not self.store.own:
+            self._tell_plugin(memories)
         return Done(f"delivered: {memories} memories made" if memories else "delivered: nothing new", wake_lane=True)
+
+    def _tell_plugin(self, memories: int) -> None:
+        """Add the delivery to the log from which a plugin's own status tells its last operation (facts 2.35)."""
+        done = Operation(
+            "flush-retry" if self.packet.attempts else "flush",
+            session_id=self.packet.session_id,
+            repo_id=self.packet.repo_id,
+            item_count=memories,
+        )
+        with contextlib.suppress(EvidenceError):  # the packet is delivered and closed, whatever becomes of this line
+            self.store.record_operation(done)
 
     def _attempt_failed(self, status: PacketStatus, why: str) -> Outcome:
         attempts = self.store.fail_packet(self.packet.packet_id, status, why)

@@ -117,9 +117,10 @@ class FlushRequests:
 
     def give_back(self) -> None:
         """Return every held claim to those that wait, for a clean stop."""
-        for spool, stem in self.held.values():
-            give_back(spool, stem)
-        self.held.clear()
+        while self.held:
+            with contextlib.suppress(KeyError):  # a worker that ends late lets go of its own at the same time
+                _, (spool, stem) = self.held.popitem()
+                give_back(spool, stem)
 
 
 def give_back(spool: Spool, stem: str) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 EVENTS = "events(id INTEGER PRIMARY KEY AUTOINCREMENT, repo_id TEXT NOT NULL, app_id TEXT, session_id TEXT NOT NULL, created_at TEXT NOT NULL, kind TEXT NOT NULL, payload_json TEXT NOT NULL, flush_id TEXT)"
 SCOPES = "session_scopes(session_id TEXT PRIMARY KEY, repo_id TEXT, app_id TEXT, root TEXT, branch TEXT, head_sha TEXT, created_at TEXT, directory TEXT)"
 FLUSHES = "flushes(packet_id TEXT PRIMARY KEY, repo_id TEXT NOT NULL, app_id TEXT, session_id TEXT NOT NULL, reason TEXT NOT NULL, event_start INTEGER, event_end INTEGER, status TEXT NOT NULL, episode_event_id TEXT, semantic_event_id TEXT, error TEXT, attempts INTEGER NOT NULL DEFAULT 0, created_at TEXT NOT NULL, updated_at TEXT NOT NULL)"
-TODAY = (EVENTS, SCOPES, FLUSHES, "settings(key TEXT PRIMARY KEY, value TEXT, updated_at TEXT)")
+OPERATIONS = "operations(id INTEGER PRIMARY KEY, created_at TEXT, repo_id TEXT, session_id TEXT, operation TEXT, duration_ms REAL, success INTEGER, item_count INTEGER, request_chars INTEGER, response_chars INTEGER, error TEXT)"
+TODAY = (EVENTS, SCOPES, FLUSHES, OPERATIONS, "settings(key TEXT PRIMARY KEY, value TEXT, updated_at TEXT)")
 OLDER = (
     "events(id INTEGER PRIMARY KEY, repo_id TEXT, session_id TEXT, created_at TEXT, kind TEXT, payload_json TEXT, flush_id TEXT)",
     "session_scopes(session_id TEXT PRIMARY KEY, repo_id TEXT, root TEXT)",
