@@ -17,6 +17,8 @@ from daemon.settings.schema import Settings, Spool
 CREDENTIAL = "mem0_api_key"
 """The key's name among systemd's credentials (CONTRACT: Settings)."""
 
+_TELEMETRY = "telemetry.enabled"
+
 _PATHS = ("platform.api_key_file", "http.ca_file", "extractor.api_key_file", "agent_memory_path")
 _ADDRESSES = {
     "platform.url": ("http", "https"),
@@ -58,8 +60,9 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
         values["spools"] = [*values.get("spools", []), variables.further_spool]
         known = "" if origins["spools"] == "default" else f"{origins['spools']} and "
         origins["spools"] = f"{known}MEM0_CODE_DATA_DIR"
-    if variables.opted_out:
-        values["telemetry.enabled"], origins["telemetry.enabled"] = False, variables.opted_out
+    opted_out = variables.opted_out or _opt_out(file, variables)
+    if opted_out:
+        values[_TELEMETRY], origins[_TELEMETRY] = False, opted_out
     if "platform.kind" not in values:
         values["platform.kind"], origins["platform.kind"] = _default_kind(values, environ)
     _identify(values, origins, environ, faults)
@@ -90,6 +93,15 @@ def _override(name: str, value: object, values: dict[str, Any]) -> list[str]:
     except ValueFault as error:
         return [f"{name} is {toml_file.shown(name, value)}, but takes {error}."]
     return []
+
+
+def _opt_out(file: toml_file.FileValues, variables: environment.EnvironmentValues) -> str:
+    """Return where telemetry is switched off, empty where nowhere: a no counts wherever it is said, and no later yes
+    takes it back (never-again 77)."""
+    for source in (variables, file):
+        if source.values.get(_TELEMETRY) is False:
+            return source.places[_TELEMETRY]
+    return ""
 
 
 def _default_kind(values: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[str, str]:

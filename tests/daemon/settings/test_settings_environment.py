@@ -1,5 +1,7 @@
 """The environment: our own variables and the names plugins use."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -131,6 +133,14 @@ def test_empty_variables_are_unset(read: Load) -> None:
 def test_an_opt_out_wins_over_everything(read: Load, environ: dict[str, str], enabled: bool) -> None:
     """Whoever says no anywhere is not counted."""
     assert read("[telemetry]\nenabled = true\n", environ).settings.telemetry.enabled is enabled
+
+
+@pytest.mark.parametrize("later", [{"MEM0_TELEMETRY": "1"}, {"MEMSYNCD_TELEMETRY_ENABLED": "yes"}, {}])
+def test_an_opt_out_in_the_file_is_taken_back_by_nothing(read: Load, tmp_path: Path, later: dict[str, str]) -> None:
+    """A yes left in some shell, or on the command line, must not undo a no that was written down."""
+    loaded = read("[telemetry]\nenabled = false\n", later, telemetry__enabled="true")
+    assert loaded.settings.telemetry.enabled is False
+    assert loaded.origins["telemetry.enabled"] == f"{tmp_path / 'config.toml'}:2"
 
 
 @pytest.mark.parametrize(
