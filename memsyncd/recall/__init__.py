@@ -1,0 +1,1 @@
+"""Finding memories for a prompt, and putting them into words for an agent."""
