@@ -1,1 +1,5 @@
-"""What memsyncd and plugins tell about themselves, and only to an endpoint the user has set."""
+"""Telemetry: what happened, in numbers and labels, on its way to an endpoint the user named (facts 12).
+
+Nothing in this room decides whether anything may leave the machine: whoever makes a recorder or a sender has asked
+that first.
+"""

@@ -1,0 +1,162 @@
+"""Recording: one line at the end of a spool's `telemetry.jsonl`, whatever the state of the disk (facts 12.2, 12.3).
+
+A line is written in one call under a shared lock on the file that has the spool's name. A sender renames the file
+and then takes the lock for itself alone: so no line comes into a file that has been read to its end.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from memsyncd.clock import Clock, rfc3339
+from memsyncd.telemetry.cleaning import clean
+from memsyncd.telemetry.event import SPOOL_NAME, TelemetryEvent, full_name
+from memsyncd.telemetry.salt import Salt
+from memsyncd.version import __version__
+
+MAX_SPOOL_BYTES = 256 * 1024
+"""Once the live spool is larger, new events are dropped (facts 12.3)."""
+
+MAX_LINE_BYTES = 16 * 1024
+
+DROPPED_NAME = "telemetry-dropped"
+"""One byte for each event that was dropped: appending needs no reading, so no process undoes another's count."""
+
+MAX_DROPPED = 1024 * 1024
+
+_OPEN = os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_ATTEMPTS = 5
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Recorder:
+    """Records the events of one spool, labelled with `harness` and `source`. Safe from any thread.
+
+    `spool` is a spool's directory; it is not made. `harness` and `source` are stamped here and win over properties
+    of the same name, so that no sender labels another's events (facts 12.8, 20.11).
+    """
+
+    def __init__(
+        self,
+        spool: Path,
+        *,
+        harness: str,
+        source: str,
+        salt: Salt,
+        redact: Callable[[str], str],
+        clock: Clock,
+        new_uuid: Callable[[], str],
+        version: str = __version__,
+    ) -> None:
+        self._spool = os.fspath(spool)
+        self._stamps = {"harness": harness, "source": source, "version": version}
+        self._salt = salt
+        self._redact = redact
+        self._clock = clock
+        self._new_uuid = new_uuid
+        self._lock = threading.Lock()
+        self._owed = 0
+
+    @property
+    def uncounted(self) -> int:
+        """Events dropped by this recorder that the counter's file could not take yet: to be added to `dropped`."""
+        return self._owed
+
+    def record(
+        self, name: str, properties: Mapping[str, Any] = _NOTHING, *, repo_id: str = "", session_id: str = ""
+    ) -> bool:
+        """Append the event `code.<name>`; tell whether it is recorded. Never raises, never waits for another process.
+
+        What cannot be recorded is counted. `repo_id` and `session_id` are told as salted hashes only.
+        """
+        try:
+            line = self._line(name, properties, repo_id, session_id)
+            recorded = len(line) <= MAX_LINE_BYTES and _append(os.path.join(self._spool, SPOOL_NAME), line)
+        except Exception:  # noqa: BLE001  (telemetry is never worth a failure of what it tells about)
+            recorded = False
+        if not recorded or self._owed:
+            self._count(0 if recorded else 1)
+        return recorded
+
+    def _line(self, name: str, properties: Mapping[str, Any], repo_id: str, session_id: str) -> bytes:
+        hashes = {
+            "repository_hash": self._salt.hash(repo_id) if repo_id else None,
+            "session_hash": self._salt.hash(session_id) if session_id else None,
+        }
+        told = {**clean(properties, self._redact), **hashes, **self._stamps}
+        return TelemetryEvent(full_name(name), self._new_uuid(), rfc3339(self._clock.wall()), told).to_line()
+
+    def _count(self, dropped: int) -> None:
+        with self._lock:
+            self._owed += dropped
+            try:
+                _append_owed(os.path.join(self._spool, DROPPED_NAME), self._owed)
+            except OSError:
+                return
+            self._owed = 0
+
+
+def dropped(spool: Path) -> int:
+    """Return how many events of this spool were dropped, by any process since it exists. At most 1,048,576."""
+    try:
+        found = os.stat(spool / DROPPED_NAME, follow_symlinks=False)
+    except OSError:
+        return 0
+    return min(found.st_size, MAX_DROPPED) if stat.S_ISREG(found.st_mode) else 0
+
+
+def _append(path: str, line: bytes) -> bool:
+    """Write the line at the end of the file that has this name while it is written; False if it is full or locked."""
+    for _ in range(_ATTEMPTS):
+        file = _opened(path, os.O_RDWR)
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            size = _size_if_current(file, path)
+            if size is None:
+                continue
+            if size > MAX_SPOOL_BYTES:
+                return False
+            # A crash or a full disk may have left a torn line: this one must not become its end.
+            text = line if not size or os.pread(file, 1, size - 1) == b"\n" else b"\n" + line
+            return os.write(file, text) == len(text)
+        except BlockingIOError:
+            continue  # a sender renamed it and reads it: by now the name is free
+        finally:
+            os.close(file)
+    return False
+
+
+def _append_owed(path: str, owed: int) -> None:
+    file = _opened(path, os.O_WRONLY)
+    try:
+        room = MAX_DROPPED - os.fstat(file).st_size
+        if room > 0:
+            os.write(file, b"." * min(owed, room))
+    finally:
+        os.close(file)
+
+
+def _opened(path: str, access: int) -> int:
+    """Open a regular file of this user, made where it is missing. Raises OSError; does not wait for a FIFO's reader."""
+    file = os.open(path, access | _OPEN, 0o600)
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        os.close(file)
+        raise PermissionError(errno.EPERM, "no spool of ours", path)
+    return file
+
+
+def _size_if_current(file: int, path: str) -> int | None:
+    """Return the size of the open file, or None if the name has gone to another file."""
+    found = os.fstat(file)
+    try:
+        named = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found.st_size if (found.st_ino, found.st_dev) == (named.st_ino, named.st_dev) else None
