@@ -1,6 +1,6 @@
-"""The hosted platform's answers as our values: decoded leniently, and never success unless they say so. Pure.
+"""Mem0's answers, hosted and self-hosted, as our values: decoded leniently, never success unless they say so. Pure.
 
-Every reader raises NotUnderstood for JSON of another shape. Shapes: hooks-and-apis 3A.
+Every reader raises NotUnderstood for JSON of another shape. Shapes: hooks-and-apis 3A and 3B.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,7 @@ EPISODE = "task_episode"
 _STATES = {state.value: state for state in ExtractionState if state is not ExtractionState.MISSING}
 _LARGEST = 1e300  # leaves out NaN, infinity and whole numbers that no float holds
 
+_NOTHING_MADE = frozenset({"NONE", "DELETE"})
 _OPEN_WORDS = frozenset({"PENDING", "RUNNING", "QUEUED", "PROCESSING"})
 
 
@@ -58,6 +59,18 @@ def accepted(value: Any) -> Accepted:
     if any(_text(item.get("status")).upper() in _OPEN_WORDS for item in results):
         return Accepted("")
     return Accepted("", finished=True, memories=len(results))
+
+
+def stored(value: Any) -> Accepted:
+    """Read the answer to an add that was carried out before it was answered (hooks-and-apis 3B).
+
+    No results is success with nothing new (never-again 106); what was looked at and left, or deleted, made no memory.
+    """
+    results = _object(value).get("results")
+    if not isinstance(results, list) or not all(isinstance(item, Mapping) for item in results):
+        raise NotUnderstood("the answer to an add has no results")
+    made = [item for item in results if _text(item.get("event")).upper() not in _NOTHING_MADE]
+    return Accepted("", finished=True, memories=len(made))
 
 
 def extraction(value: Any, event_id: str, redact: Callable[[str], str]) -> Extraction:
@@ -112,6 +125,12 @@ def metadata_of(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a listed item's metadata: its own, and its payload's where it repeats the request."""
     payload = item.get("payload")
     return {**(_metadata(payload) if isinstance(payload, Mapping) else {}), **_metadata(item)}
+
+
+def belongs(metadata: Mapping[str, Any], packet_id: str, batch: int) -> bool:
+    """Return whether metadata is that of one batch of a packet."""
+    number = metadata.get("memsyncd_batch")
+    return metadata.get("memsyncd_packet") == packet_id and str(number) == str(batch)
 
 
 def _extraction(event: Mapping[str, Any], event_id: str, redact: Callable[[str], str]) -> Extraction:

@@ -8,10 +8,10 @@ import httpx
 
 from memsyncd import redaction
 from memsyncd.clock import Clock, from_rfc3339
-from memsyncd.platforms import answers, authorization, mem0_requests, refusals
+from memsyncd.platforms import answers, authorization, mem0_requests
 from memsyncd.platforms.addresses import Resolve, system_resolver
 from memsyncd.platforms.http_answer import AnswerTooLongError
-from memsyncd.platforms.http_client import HttpClient
+from memsyncd.platforms.json_api import JsonApi
 from memsyncd.platforms.network import Network
 from memsyncd.platforms.platform import (
     Accepted,
@@ -21,14 +21,15 @@ from memsyncd.platforms.platform import (
     ExtractionState,
     Found,
     Memory,
-    PlatformError,
     Query,
     Rejected,
     Unreachable,
 )
-from memsyncd.platforms.transport import DEFAULT_WRITE_SECONDS, HttpSettings, is_loopback, open_transport
+from memsyncd.platforms.transport import HttpSettings
 
 DEFAULT_URL = "https://api.mem0.ai"
+
+KEY_HEADER = authorization.KeyHeader("Authorization", "Token ")
 
 SEARCH_SECONDS = 5.0
 """Of a search, and of what else somebody waits for (hooks-and-apis 3A, plugin conventions)."""
@@ -72,19 +73,20 @@ class Mem0Platform:
         resolve: Resolve = system_resolver,
         open_connection: Callable[[Network], httpx.BaseTransport] | None = None,
     ) -> None:
-        def connect(network: Network) -> httpx.BaseTransport:
-            return open_transport(self._client.base, http, network, proxies())
-
-        self._client = HttpClient(
-            url or DEFAULT_URL, open_connection or connect, clock, parallel=http.parallel, resolve=resolve
+        self._api = JsonApi(
+            url or DEFAULT_URL,
+            key_source,
+            KEY_HEADER,
+            http,
+            clock,
+            redact=redact,
+            proxies=proxies,
+            resolve=resolve,
+            open_connection=open_connection,
         )
-        self._key_source = key_source
-        self._clock = clock
         self._redact = redact
-        local = is_loopback(self._client.base.host)
-        self._write_seconds = DEFAULT_WRITE_SECONDS if local else http.timeout_seconds
         self._poll_seconds = min(LONGEST_POLL, poll_seconds + 5.0)
-        self.url = str(self._client.base).rstrip("/")
+        self.url = self._api.url
 
     @property
     def destination(self) -> str:
@@ -93,7 +95,9 @@ class Mem0Platform:
 
     def add(self, batch: Batch) -> Accepted:
         """Send one batch. The body depends on the batch alone."""
-        value = self._ask("POST", "/v3/memories/add/", mem0_requests.add(batch), self._write_seconds, safe=False)
+        value = self._api.ask(
+            "POST", "/v3/memories/add/", mem0_requests.add(batch), self._api.write_seconds, safe=False
+        )
         return answers.accepted(value)
 
     def extraction(self, event_id: str) -> Extraction:
@@ -102,7 +106,7 @@ class Mem0Platform:
         if segment is None:
             return Extraction(event_id, ExtractionState.MISSING)
         try:
-            value = self._ask("GET", f"/v1/event/{segment}/", None, self._poll_seconds)
+            value = self._api.ask("GET", f"/v1/event/{segment}/", None, self._poll_seconds)
         except Rejected as refused:
             if refused.status in (404, 410):
                 return Extraction(event_id, ExtractionState.MISSING)
@@ -126,7 +130,7 @@ class Mem0Platform:
         try:
             for page in self.extractions():
                 for event in page:
-                    if not _belongs(event.metadata, packet_id, batch):
+                    if not answers.belongs(event.metadata, packet_id, batch):
                         continue
                     if event.state is not ExtractionState.FAILED:
                         return Found(event.event_id, event.memories)
@@ -142,10 +146,10 @@ class Mem0Platform:
         """Find memories, in the platform's order. Without a connection it is tried once more."""
         body = mem0_requests.search(query)
         try:
-            value = self._ask("POST", "/v3/memories/search/", body, SEARCH_SECONDS)
+            value = self._api.ask("POST", "/v3/memories/search/", body, SEARCH_SECONDS)
         except Unreachable:
-            self._client.pause(RETRY_SEARCH_SECONDS)
-            value = self._ask("POST", "/v3/memories/search/", body, SEARCH_SECONDS)
+            self._api.pause(RETRY_SEARCH_SECONDS)
+            value = self._api.ask("POST", "/v3/memories/search/", body, SEARCH_SECONDS)
         return answers.memories(value, top_k=body["top_k"], category=query.category)
 
     def delete(self, memory_id: str) -> bool:
@@ -154,7 +158,9 @@ class Mem0Platform:
         if segment is None:
             return False
         try:
-            self._ask("DELETE", f"/v1/memories/{segment}/", None, self._write_seconds, safe=False, empty_is_fine=True)
+            self._api.ask(
+                "DELETE", f"/v1/memories/{segment}/", None, self._api.write_seconds, safe=False, empty_is_fine=True
+            )
         except Rejected as refused:
             if refused.status in (404, 410):
                 return False
@@ -163,26 +169,26 @@ class Mem0Platform:
 
     def ping(self) -> Account:
         """Make the cheapest authenticated round trip."""
-        return answers.account(self._ask("GET", "/v1/ping/", None, SEARCH_SECONDS))
+        return answers.account(self._api.ask("GET", "/v1/ping/", None, SEARCH_SECONDS))
 
     def drop_connections(self) -> None:
         """Use new connections from now on: the machine slept, or the network changed (never-again 148)."""
-        self._client.drop_connections()
+        self._api.drop_connections()
 
     def cancel(self) -> None:
         """End every call in the air now; they and all further ones raise Cancelled."""
-        self._client.cancel()
+        self._api.cancel()
 
     def close(self) -> None:
         """Release connections; what is in the air is ended."""
-        self._client.close()
+        self._api.close()
 
     def _find_memories(self, packet_id: str, batch: int, *, user_id: str, app_id: str) -> Found | None:
         body = {"filters": mem0_requests.packet_filters(packet_id, user_id=user_id, app_id=app_id)}
         found = 0
         try:
             for page in self._pages("POST", "/v3/memories/", body):
-                found += sum(_belongs(answers.metadata_of(item), packet_id, batch) for item in page.items)
+                found += sum(answers.belongs(answers.metadata_of(item), packet_id, batch) for item in page.items)
         except Rejected as refused:
             if refused.status not in _NO_SUCH_ROUTE:
                 raise
@@ -193,56 +199,16 @@ class Mem0Platform:
         seen = {asked}
         for pages_read in range(MAX_PAGES):
             try:
-                page = answers.page(self._ask(method, asked, body, LONGEST_POLL))
+                page = answers.page(self._api.ask(method, asked, body, LONGEST_POLL))
             except AnswerTooLongError:  # an event repeats its whole batch, and a hundred of them may be too much
                 asked = mem0_requests.shorter_page_path(path, asked, pages_read)
-                page = answers.page(self._ask(method, asked, body, LONGEST_POLL))
+                page = answers.page(self._api.ask(method, asked, body, LONGEST_POLL))
             yield page
-            following = mem0_requests.next_path(page.next, asked, self._client.base)
+            following = mem0_requests.next_path(page.next, asked, self._api.base)
             if following is None or following in seen:
                 return
             seen.add(following)
             asked = following
-
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        seconds: float,
-        *,
-        safe: bool = True,
-        empty_is_fine: bool = False,
-    ) -> Any:
-        key = authorization.current_key(self._key_source)
-        answer = self._client.call(
-            method,
-            path,
-            headers={"Authorization": f"Token {key}"},
-            seconds=seconds,
-            body=None if body is None else mem0_requests.encode(body),
-            safe=safe,
-        )
-        if not 200 <= answer.status < 300:  # noqa: PLR2004  (success)
-            raise refusals.refusal(
-                answer.status,
-                answer.headers,
-                answer.body,
-                now=self._clock.wall(),
-                redact=lambda text: self._redact(text.replace(key, redaction.REPLACEMENT)),
-            )
-        if empty_is_fine and not answer.body.strip():
-            return None
-        try:
-            return answers.document(answer.body, answer.headers.get("content-type", ""))
-        except PlatformError as error:
-            error.status = answer.status
-            raise
-
-
-def _belongs(metadata: Mapping[str, Any], packet_id: str, batch: int) -> bool:
-    number = metadata.get("memsyncd_batch")
-    return metadata.get("memsyncd_packet") == packet_id and str(number) == str(batch)
 
 
 def _is_past(page: Sequence[Extraction], posted_at: float | None) -> bool:

@@ -47,9 +47,9 @@ def add(batch: Batch) -> dict[str, Any]:
     narrower = {"agent_id": ("agent", batch.agent_id), "run_id": ("run", batch.run_id)}
     return {
         "messages": [{"role": message.role, "content": message.content} for message in batch.messages],
-        "user_id": _identity("user", batch.user_id),
-        "app_id": _identity("app", batch.app_id),
-        **{key: _identity(what, identity) for key, (what, identity) in narrower.items() if identity},
+        "user_id": identity("user", batch.user_id),
+        "app_id": identity("app", batch.app_id),
+        **{key: identity(what, given) for key, (what, given) in narrower.items() if given},
         "metadata": dict(batch.metadata),
         "infer": True,
         "custom_instructions": instructions.PERSONAL,
@@ -60,8 +60,6 @@ def add(batch: Batch) -> dict[str, Any]:
 
 def search(query: Query) -> dict[str, Any]:
     """Return the body of a search: no threshold, no identity outside the filters (facts 7.11, hooks-and-apis 3A)."""
-    if not query.text.strip():
-        raise Rejected("a search without a question")
     return {
         "query": query.text,
         "filters": search_filters(query),
@@ -71,19 +69,26 @@ def search(query: Query) -> dict[str, Any]:
     }
 
 
+def check(query: Query) -> None:
+    """Raise Rejected for a query without words, or of an unknown scope or category."""
+    if not query.text.strip():
+        raise Rejected("a search without a question")
+    if query.scope not in ("repo", "dir", "mine"):
+        raise Rejected(f"Unknown search scope: {query.scope!r}")
+    if query.category and query.category not in instructions.CATEGORIES:
+        raise Rejected(f"Unknown category: {query.category!r}")
+
+
 def search_filters(query: Query) -> Filter:
     """Return the filters of a search (facts 5.24 to 5.28).
 
     `mine` is the user's lane; `repo` adds the lanes the project's people share; `dir` narrows those to memories whose
     `dirs` contain the directory. Every branch pins an owned identity and the app.
     """
-    app = {"app_id": _identity("app", query.app_id)}
-    personal: Filter = {"AND": [{"user_id": _identity("user", query.user_id)}, app]}
-    lanes: list[Filter] = [{"AND": [{"agent_id": _identity("agent", agent)}, app]} for agent in query.agent_ids]
-    if query.scope not in ("repo", "dir", "mine"):
-        raise Rejected(f"Unknown search scope: {query.scope!r}")
-    if query.category and query.category not in instructions.CATEGORIES:
-        raise Rejected(f"Unknown category: {query.category!r}")
+    app = {"app_id": identity("app", query.app_id)}
+    personal: Filter = {"AND": [{"user_id": identity("user", query.user_id)}, app]}
+    lanes: list[Filter] = [{"AND": [{"agent_id": identity("agent", agent)}, app]} for agent in query.agent_ids]
+    check(query)
     filters = personal
     if lanes and query.scope != "mine":
         shared: Filter = lanes[0] if len(lanes) == 1 else {"OR": lanes}
@@ -93,7 +98,7 @@ def search_filters(query: Query) -> Filter:
     if query.category:
         filters = {"AND": [filters, {"categories": {"contains": query.category}}]}
     if query.run_id:
-        filters = {"AND": [filters, {"run_id": _identity("run", query.run_id)}]}
+        filters = {"AND": [filters, {"run_id": identity("run", query.run_id)}]}
     return filters
 
 
@@ -101,8 +106,8 @@ def packet_filters(packet_id: str, *, user_id: str, app_id: str) -> Filter:
     """Return the filters that list the memories made from one packet."""
     return {
         "AND": [
-            {"user_id": _identity("user", user_id)},
-            {"app_id": _identity("app", app_id)},
+            {"user_id": identity("user", user_id)},
+            {"app_id": identity("app", app_id)},
             {"metadata": {"memsyncd_packet": packet_id}},
         ]
     }
@@ -123,11 +128,11 @@ def shorter_page_path(path: str, too_long: str, pages_read: int) -> str:
     return page_path(path, pages_read * PAGE_SIZE // SHORT_PAGE_SIZE + 1, SHORT_PAGE_SIZE)
 
 
-def path_id(identity: str) -> str | None:
-    """Return `identity` for use as one segment of a path, or None where it cannot be one."""
-    if not identity or not identity.strip("."):
+def path_id(given: str) -> str | None:
+    """Return the id `given` for use as one segment of a path, or None where it cannot be one."""
+    if not given or not given.strip("."):
         return None  # "..", even encoded, may be taken for a step upwards on the way
-    return urllib.parse.quote(identity, safe="", errors="replace")
+    return urllib.parse.quote(given, safe="", errors="replace")
 
 
 def next_path(next_address: str, asked: str, base: httpx.URL) -> str | None:
@@ -154,9 +159,10 @@ def next_path(next_address: str, asked: str, base: httpx.URL) -> str | None:
     return f"{below}?{query}" if query else below
 
 
-def _identity(what: str, identity: str) -> str:
-    if WILDCARD in identity:
+def identity(what: str, given: str) -> str:
+    """Return the id `given` of a user, app, agent or run (`what`). Raises Rejected for none and for a wildcard."""
+    if WILDCARD in given:
         raise Rejected(f"a wildcard is no {what} id")
-    if not identity.strip():
+    if not given.strip():
         raise Rejected(f"no {what} id")
-    return identity
+    return given

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memsyncd.platforms import mem0
+from memsyncd.platforms import json_api
 from memsyncd.platforms.network import Network
 from memsyncd.platforms.transport import HttpSettings, open_transport
 from tests.daemon.composed import composed
@@ -19,12 +19,12 @@ def test_every_worker_has_a_place_for_its_call(
     """Sixteen workers that wait for a slow platform are no outage, and a search goes beside them."""
     told: list[int] = []
 
-    class Noting(mem0.HttpClient):
+    class Noting(json_api.HttpClient):
         def __init__(self, *arguments: Any, parallel: int, **named: Any) -> None:
             told.append(parallel)
             super().__init__(*arguments, parallel=parallel, **named)
 
-    monkeypatch.setattr(mem0, "HttpClient", Noting)
+    monkeypatch.setattr(json_api, "HttpClient", Noting)
     with composed(tmp_path, MEMSYNCD_PLATFORM_KIND="mem0", MEMSYNCD_QUEUE_WORKERS=workers):
         assert told == [calls]
 

@@ -417,7 +417,7 @@ def test_keeps_no_cookies(fake: FakeMem0, platform: Mem0Platform) -> None:
     platform.ping()
     platform.ping()
     assert "cookie" not in fake.requests()[-1].headers
-    client = platform._client._client
+    client = platform._api._client._client
     assert client is not None
     assert len(client.http.cookies.jar) == 0
 

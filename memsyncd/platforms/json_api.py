@@ -1,0 +1,113 @@
+"""A platform's JSON over HTTP: a request goes out with the key, and a value comes back or the error a refusal means."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import httpx
+
+from memsyncd import redaction
+from memsyncd.clock import Clock
+from memsyncd.platforms import answers, authorization, mem0_requests, refusals
+from memsyncd.platforms.addresses import Resolve
+from memsyncd.platforms.http_client import HttpClient
+from memsyncd.platforms.network import Network
+from memsyncd.platforms.platform import PlatformError
+from memsyncd.platforms.transport import DEFAULT_WRITE_SECONDS, HttpSettings, is_loopback, open_transport
+
+
+class Refusal(Protocol):
+    """What an answer means that is not 2xx; see `refusals.refusal`."""
+
+    def __call__(
+        self, status: int, headers: Mapping[str, str], body: bytes, *, now: float, redact: Callable[[str], str]
+    ) -> PlatformError:
+        """Return the error."""
+
+
+class JsonApi:
+    """One API for the daemon's life, safe from any thread. `base` and `url` are its address, without user and query.
+
+    `write_seconds` is a write's time: `http.timeout_seconds`, except on loopback, to which no setting of `[http]`
+    applies (CONTRACT). `redact` goes over whatever words of the platform end up in an error; `proxies`, `resolve` and
+    `open_connection` are the seams for tests. Raises ValueError for a bad `url`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key_source: authorization.KeySource,
+        key_header: authorization.KeyHeader,
+        http: HttpSettings,
+        clock: Clock,
+        *,
+        redact: Callable[[str], str],
+        proxies: Callable[[], Mapping[str, str]],
+        resolve: Resolve,
+        open_connection: Callable[[Network], httpx.BaseTransport] | None,
+        refusal: Refusal = refusals.refusal,
+    ) -> None:
+        def connect(network: Network) -> httpx.BaseTransport:
+            return open_transport(self.base, http, network, proxies())
+
+        self._client = HttpClient(url, open_connection or connect, clock, parallel=http.parallel, resolve=resolve)
+        self._key_source = key_source
+        self._key_header = key_header
+        self._clock = clock
+        self._redact = redact
+        self._refusal = refusal
+        self.base = self._client.base
+        self.url = str(self.base).rstrip("/")
+        self.write_seconds = DEFAULT_WRITE_SECONDS if is_loopback(self.base.host) else http.timeout_seconds
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        seconds: float,
+        *,
+        safe: bool = True,
+        empty_is_fine: bool = False,
+    ) -> Any:
+        """Return the JSON value of a 2xx answer to a request that takes at most `seconds`; None for an empty one where
+        that is fine. `path` and `safe` are as in `HttpClient.call`. Raises PlatformError."""
+        key = authorization.current_key(self._key_source, required=self._key_header.required)
+        answer = self._client.call(
+            method,
+            path,
+            headers=self._key_header.headers(key),
+            seconds=seconds,
+            body=None if body is None else mem0_requests.encode(body),
+            safe=safe,
+        )
+        if not 200 <= answer.status < 300:  # noqa: PLR2004  (success)
+            raise self._refusal(
+                answer.status,
+                answer.headers,
+                answer.body,
+                now=self._clock.wall(),
+                redact=lambda text: self._redact(text.replace(key, redaction.REPLACEMENT) if key else text),
+            )
+        if empty_is_fine and not answer.body.strip():
+            return None
+        try:
+            return answers.document(answer.body, answer.headers.get("content-type", ""))
+        except PlatformError as error:
+            error.status = answer.status
+            raise
+
+    def pause(self, seconds: float) -> None:
+        """Wait `seconds`; raise Cancelled if `cancel` is called meanwhile."""
+        self._client.pause(seconds)
+
+    def drop_connections(self) -> None:
+        """Use new connections from now on."""
+        self._client.drop_connections()
+
+    def cancel(self) -> None:
+        """End every call in the air now; they and all further ones raise Cancelled."""
+        self._client.cancel()
+
+    def close(self) -> None:
+        """Release connections; what is in the air is ended."""
+        self._client.close()
