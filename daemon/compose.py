@@ -31,6 +31,7 @@ from memsyncd.counters import Counters
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.local.schema import NewerSchema as NewerMemory
 from memsyncd.platforms.mem0 import Mem0Platform
+from memsyncd.platforms.mem0_server import Mem0ServerPlatform
 from memsyncd.platforms.platform import Platform
 from memsyncd.platforms.transport import PARALLEL_CALLS, HttpSettings
 from memsyncd.redaction import redact
@@ -173,22 +174,18 @@ def _platform(places: Places, settings: Settings, key_source: KeySource, clock: 
             return LocalPlatform(places.memory_file, clock)
         except NewerMemory as error:
             raise ConfigurationError(f"{error}.") from error
+    http = HttpSettings(
+        settings.http.timeout_seconds,
+        settings.http.proxy,
+        settings.http.ca_file,
+        parallel=max(PARALLEL_CALLS, settings.queue.workers + SEARCHES_BESIDE),
+    )
+    url, flushing = settings.platform.url, settings.flush
     if settings.platform.kind == "mem0":
-        http = HttpSettings(
-            settings.http.timeout_seconds,
-            settings.http.proxy,
-            settings.http.ca_file,
-            parallel=max(PARALLEL_CALLS, settings.queue.workers + SEARCHES_BESIDE),
-        )
-        return Mem0Platform(
-            settings.platform.url,
-            key_source,
-            http,
-            clock,
-            poll_seconds=settings.flush.event_poll_seconds,
-            redact=redact,
-        )
-    raise ConfigurationError(f"platform.kind: {settings.platform.kind} is not in this version yet; use mem0 or local.")
+        return Mem0Platform(url, key_source, http, clock, poll_seconds=flushing.event_poll_seconds, redact=redact)
+    return Mem0ServerPlatform(
+        url, key_source, http, clock, extraction_seconds=flushing.extraction_wait_seconds, redact=redact
+    )
 
 
 def _place_list(places: Places, settings: Settings) -> list[Place]:

@@ -169,6 +169,11 @@ def _judge(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
     for name, schemes in _ADDRESSES.items():
         if values.get(name) and not _is_address(values[name], schemes):
             faults.append(f"{name} ({origins[name]}) is no address: begin it with {schemes[0]}:// and name a host.")
+    if values["platform.kind"] == "mem0-server" and not values.get("platform.url"):
+        faults.append(
+            f"platform.kind ({origins['platform.kind']}) is mem0-server, which has no usual address: "
+            "set platform.url to the server's, like http://localhost:8888."
+        )
     defaults = Settings().retry
     first = values.get("retry.first_delay_seconds", defaults.first_delay_seconds)
     most = values.get("retry.max_delay_seconds", defaults.max_delay_seconds)

@@ -16,7 +16,7 @@ from tests.daemon.settings.reading import Load, sentences
 def test_every_setting_has_a_variable_that_sets_it(read: Load, key: str) -> None:
     """MEMSYNCD_PLATFORM_KIND for platform.kind, and so on for all of them."""
     default = flatten(Settings())[key]
-    texts = {"platform.kind": "mem0-server", "recall.scope": "mine", "log.level": "error", "log.format": "json"}
+    texts = {"platform.kind": "mem0", "recall.scope": "mine", "log.level": "error", "log.format": "json"}
     by_type = {bool: "no" if default else "yes", int: "8", float: "0.5"}
     text = texts.get(key) or by_type.get(type(default)) or "/x"
     if key in ("platform.url", "http.proxy", "telemetry.endpoint", "extractor.url"):

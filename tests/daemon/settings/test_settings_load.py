@@ -77,6 +77,14 @@ def test_the_platform_follows_the_key_unless_told(read: Load, tmp_path: Path) ->
         assert read(text, environ).settings.platform.kind == kind, (text, environ)
 
 
+def test_a_server_of_ones_own_needs_its_address(read: Load) -> None:
+    """There is no usual one; a key is not needed, for such a server may run without any."""
+    (only,) = sentences(read, "[platform]\nkind = 'mem0-server'\n")
+    assert "set platform.url" in only
+    loaded = read("[platform]\nkind = 'mem0-server'\n", {"MEM0_API_URL": "http://localhost:8888"})
+    assert (loaded.settings.platform.kind, loaded.settings.platform.url) == ("mem0-server", "http://localhost:8888")
+
+
 def test_spools_are_listed_named_and_joined_by_a_plugins_own(read: Load) -> None:
     """MEM0_CODE_DATA_DIR is one more, whatever the others; the directory's name tells the harness (facts 15.6)."""
     text = "[[spools]]\npath = '~/agents/spool'\nharness = 'codex'\n[[spools]]\npath = '/srv/kimi-plugin'\n"
