@@ -3,7 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -24,13 +24,17 @@ CUT = "properties_cut"
 """The property that counts what was left out or shortened by the bounds below, where anything was."""
 
 MAX_DEPTH = 6
-MAX_VALUES = 200
-MAX_TEXT = 256
-"""Characters kept of a text: telemetry tells labels, not texts."""
-MAX_KEY = 64
+"""Objects and lists within each other, the properties themselves being the first."""
 
-_TOO_LONG = 4 * MAX_TEXT
-"""A longer text is left out whole: cut before it is redacted it could show half a secret, and redacting costs time."""
+MAX_VALUES = 200
+"""Entries looked at, of all objects and lists together, whether kept or not."""
+
+MAX_TEXT, MAX_KEY = 256, 64
+"""Characters kept of a text and of a key: telemetry tells labels, not texts."""
+
+_LOOKED_AT = 4
+"""A text longer than so many times what is kept is left out whole: cut before it is redacted it could show half a
+secret, and redacting it all costs time."""
 
 _LARGEST = 2**63
 """Integers beyond 64 bits are other programs' trouble."""
@@ -51,7 +55,7 @@ def clean(properties: Mapping[str, Any], redact: Callable[[str], str]) -> dict[s
     return cleaned
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def is_private(key: str) -> bool:
     """Whether `key`, in any spelling, is one whose value is nobody's business (facts 12.5)."""
     plain = _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKD", key).casefold())
@@ -71,20 +75,32 @@ class _Pass:
 
     def mapping(self, source: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         target: dict[str, Any] = {}
-        for key, item in source.items():
-            if item is None or (isinstance(key, str) and is_private(key)):
+        for key, item in self._within_bounds(source.items(), len(source)):
+            if item is None or (isinstance(key, str) and len(key) <= _LOOKED_AT * MAX_KEY and is_private(key)):
                 continue
             name = self._key(key)
-            value = self._value(item, depth) if name else self._leave_out()
-            # A key redacted and shortened is another key: it is judged again.
-            if value is not _LEFT_OUT and not is_private(name):
+            if is_private(name):
+                continue  # redacted and shortened it is another key
+            value = self._value(item, depth) if name and name not in target else self._leave_out()
+            if value is not _LEFT_OUT:
                 target[name] = value
         return target
 
+    def _list(self, source: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
+        items = (
+            item if item is None else self._value(item, depth) for item in self._within_bounds(source, len(source))
+        )
+        return [item for item in items if item is not _LEFT_OUT]
+
+    def _within_bounds(self, entries: Iterable[Any], number: int) -> Iterator[Any]:
+        for seen, entry in enumerate(entries):
+            if self._left <= 0:
+                self.cut += number - seen
+                return
+            self._left -= 1
+            yield entry
+
     def _value(self, value: Any, depth: int) -> Any:  # noqa: PLR0911  (one return for each type of JSON)
-        if self._left <= 0:
-            return self._leave_out()
-        self._left -= 1
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, bool):
@@ -98,12 +114,11 @@ class _Pass:
         if isinstance(value, Mapping):
             return self.mapping(value, depth + 1)
         if isinstance(value, list | tuple):
-            items = (None if item is None else self._value(item, depth + 1) for item in value)
-            return [item for item in items if item is not _LEFT_OUT]
+            return self._list(value, depth + 1)
         return self._leave_out()
 
     def _text(self, text: str) -> Any:
-        if len(text) > _TOO_LONG:
+        if len(text) > _LOOKED_AT * MAX_TEXT:
             return self._leave_out()
         redacted = self._redact(whole(text))
         if len(redacted) > MAX_TEXT:
@@ -112,7 +127,7 @@ class _Pass:
 
     def _key(self, key: Any) -> str:
         """Return the key redacted, or an empty string for one that is none."""
-        if not isinstance(key, str) or len(key) > _TOO_LONG:
+        if not isinstance(key, str) or len(key) > _LOOKED_AT * MAX_KEY:
             return ""
         return self._redact(whole(key))[:MAX_KEY]
 

@@ -11,6 +11,9 @@ SPOOL_NAME = "telemetry.jsonl"
 
 PREFIX = "code."
 
+MAX_DEPTH = 100
+"""A line with more objects and lists within each other is no event: far beyond any, far below Python's own limit."""
+
 _FIELDS = ("event", "uuid", "timestamp")
 
 
@@ -78,14 +81,16 @@ def whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _without_nulls(value: Any) -> Any:
+def _without_nulls(value: Any, depth: int = 0) -> Any:
     """Copy a JSON value without the nulls in its objects; in a list a null keeps its neighbours' places."""
     if isinstance(value, str):
         return whole(value)
+    if depth > MAX_DEPTH:
+        raise ValueError("too many objects and lists within each other")
     if isinstance(value, Mapping):
-        return {whole(key): _without_nulls(item) for key, item in value.items() if item is not None}
+        return {whole(key): _without_nulls(item, depth + 1) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_without_nulls(item) for item in value]
+        return [_without_nulls(item, depth + 1) for item in value]
     return value
 
 

@@ -1,5 +1,6 @@
 """Who events are from: a random id of this machine, or the account where the user allowed it (facts 12.22 to 12.25)."""
 
+import errno
 import hashlib
 import json
 from collections.abc import Callable
@@ -14,6 +15,9 @@ ANONYMOUS_PREFIX = "code-anon-"
 """Facts 12.22."""
 
 FINGERPRINT_LENGTH = 16
+
+_ATTEMPTS, _PATIENCE_SECONDS = 20, 1.0
+"""At a file that other processes change at the same time: how often it is read again, how long one change may take."""
 
 ASK_EVERY_SECONDS = 3600.0
 """How often the platform is asked whose a key is, while the answer is missing."""
@@ -90,7 +94,7 @@ def wants_answer(state: State, key_fingerprint: str, now: float) -> bool:
 
 
 class Identity:
-    """The identity kept in the file `path`, 0600. `new_id` gives a random text. One process settles it, any may read.
+    """The identity kept in the file `path`, 0600. `new_id` gives a random text. Safe from any process.
 
     An id that cannot be kept would be another one each time: so both calls raise OSError where the file cannot be
     read or written.
@@ -103,16 +107,7 @@ class Identity:
 
     def current(self) -> State:
         """Return the state as it is kept; a random id is made at the first call. Raises OSError."""
-        content = private_file.read(self._path)
-        if content is None:
-            private_file.publish(self._path, _to_bytes(State(self._fresh_id())))
-            content = private_file.read(self._path)
-        state = _from_bytes(content or b"")
-        if state is None:
-            # Whether the lost one had been aliased is not known, and twice is worse than never.
-            state = State(self._fresh_id(), aliased=True)
-            private_file.replace(self._path, _to_bytes(state))
-        return state
+        return self._read()[0]
 
     def settle(self, key: str = "", resolve: Callable[[], str | None] | None = None) -> tuple[State, Alias | None]:
         """Bring the identity up to date with the platform's API key; return it and an alias to be told, if any.
@@ -121,21 +116,42 @@ class Identity:
         is, when that is not known yet: the e-mail, an empty text for nobody, None for no answer. Saved before it is
         returned, so an alias is given out at most once. Raises OSError, and what `resolve` raises.
         """
-        state = self.current()
-        now = self._clock.wall()
         mark = fingerprint(key)
         email: str | None = None
-        asked = state
-        if resolve is not None and wants_answer(state, mark, now):
-            email = resolve()
-            asked = replace(state, asked_at=now, asked_for=mark)
-        after, alias = decide(asked, mark, email, self._fresh_id())
-        if after != state:
-            private_file.replace(self._path, _to_bytes(after))
-        return after, alias
+        asked_at: float | None = None
+        for _ in range(_ATTEMPTS):
+            state, content = self._read()
+            if asked_at is None and resolve is not None and wants_answer(state, mark, self._clock.wall()):
+                email, asked_at = resolve(), self._clock.wall()
+            asked = state if asked_at is None else replace(state, asked_at=asked_at, asked_for=mark)
+            after, alias = decide(asked, mark, email, self._fresh_id())
+            if after == state or self._swap(content, after):
+                return after, alias
+        raise _contended(self._path)
+
+    def _read(self) -> tuple[State, bytes]:
+        """Return the state and the bytes it was read from; make or mend them where need be."""
+        for _ in range(_ATTEMPTS):
+            content = private_file.read(self._path)
+            if content is None:
+                private_file.publish(self._path, _to_bytes(State(self._fresh_id())))
+                continue
+            state = _from_bytes(content)
+            if state is not None:
+                return state, content
+            # Whether the lost one had been aliased is not known, and twice is worse than never.
+            self._swap(content, State(self._fresh_id(), aliased=True))
+        raise _contended(self._path)
+
+    def _swap(self, content: bytes, state: State) -> bool:
+        return private_file.swap(self._path, content, _to_bytes(state), patience=_PATIENCE_SECONDS)
 
     def _fresh_id(self) -> str:
         return ANONYMOUS_PREFIX + self._new_id()
+
+
+def _contended(path: Path) -> OSError:
+    return BlockingIOError(errno.EAGAIN, "other processes keep changing it", str(path))
 
 
 def _to_bytes(state: State) -> bytes:

@@ -9,8 +9,11 @@ from typing import Literal
 
 from memsyncd.telemetry import private_file
 
-NAME = "telemetry-install.json"
+NAME = "telemetry-lifecycle.json"
 SENTINEL_PREFIX = "telemetry-version-"
+
+_PATIENCE_SECONDS = 1.0
+"""How long another process may take over its change of the state."""
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.+_-]")
 
@@ -54,9 +57,9 @@ class Lifecycle:
             return
         with contextlib.suppress(OSError):
             if self._before is None:
-                self._state.unlink(missing_ok=True)
+                private_file.remove(self._state, self._content(), patience=_PATIENCE_SECONDS)
             else:
-                private_file.replace(self._state, self._before)
+                private_file.swap(self._state, self._content(), self._before, patience=_PATIENCE_SECONDS)
         with contextlib.suppress(OSError):
             self._sentinel.unlink(missing_ok=True)
 
@@ -70,7 +73,7 @@ class Lifecycle:
         if _version_of(self._before) == self._version:
             return None
         won = private_file.publish(self._sentinel, b"")
-        private_file.replace(self._state, self._content())
+        private_file.swap(self._state, self._before, self._content())
         return "upgrade" if won else None
 
     @property
@@ -96,7 +99,7 @@ def _version_of(content: bytes) -> str | None:
 
 
 _WRITTEN_BY_OTHERS = frozenset(
-    {"config.toml", "run", "logs", "nudge", "paused", "hook-errors.log", "hook-errors.log.1"}
+    {"config.toml", "run", "daemon.lock", "logs", "nudge", "paused", "hook-errors.log", "hook-errors.log.1"}
 )
 """What a person, a service manager or a hook leaves in the data directory before the daemon's first start."""
 

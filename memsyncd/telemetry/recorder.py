@@ -4,6 +4,7 @@ A line is written in one call under a shared lock on the file that has the spool
 and then takes the lock for itself alone: so no line comes into a file that has been read to its end.
 """
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -32,6 +33,9 @@ MAX_DROPPED = 1024 * 1024
 
 _OPEN = os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _ATTEMPTS = 5
+_NO_LOCKS = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EINVAL})
+"""How file systems say that they know no `flock`. There a sender's second look at the size must do."""
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -54,7 +58,8 @@ class Recorder:
         new_uuid: Callable[[], str],
         version: str = __version__,
     ) -> None:
-        self._spool = os.fspath(spool)
+        self._path = os.path.join(spool, SPOOL_NAME)
+        self._dropped_path = os.path.join(spool, DROPPED_NAME)
         self._stamps = {"harness": harness, "source": source, "version": version}
         self._salt = salt
         self._redact = redact
@@ -77,7 +82,7 @@ class Recorder:
         """
         try:
             line = self._line(name, properties, repo_id, session_id)
-            recorded = len(line) <= MAX_LINE_BYTES and _append(os.path.join(self._spool, SPOOL_NAME), line)
+            recorded = len(line) <= MAX_LINE_BYTES and _append(self._path, line)
         except Exception:  # noqa: BLE001  (telemetry is never worth a failure of what it tells about)
             recorded = False
         if not recorded or self._owed:
@@ -96,7 +101,7 @@ class Recorder:
         with self._lock:
             self._owed += dropped
             try:
-                _append_owed(os.path.join(self._spool, DROPPED_NAME), self._owed)
+                _append_owed(self._dropped_path, self._owed)
             except OSError:
                 return
             self._owed = 0
@@ -116,7 +121,8 @@ def _append(path: str, line: bytes) -> bool:
     for _ in range(_ATTEMPTS):
         file = _opened(path, os.O_RDWR)
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            if not _lock(file):
+                continue  # a sender has renamed it and reads it: by now the name is free
             size = _size_if_current(file, path)
             if size is None:
                 continue
@@ -125,11 +131,27 @@ def _append(path: str, line: bytes) -> bool:
             # A crash or a full disk may have left a torn line: this one must not become its end.
             text = line if not size or os.pread(file, 1, size - 1) == b"\n" else b"\n" + line
             return os.write(file, text) == len(text)
-        except BlockingIOError:
-            continue  # a sender renamed it and reads it: by now the name is free
         finally:
+            _unlock(file)
             os.close(file)
     return False
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
+
+
+def _unlock(file: int) -> None:
+    """Let go at once: a process forked meanwhile has the same open file, and closing ours would not end its lock."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _append_owed(path: str, owed: int) -> None:

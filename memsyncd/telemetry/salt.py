@@ -42,10 +42,16 @@ class Salt:
         try:
             content = private_file.read(self._path)
             if content is None:
-                private_file.publish(self._path, self._random(_BYTES).hex().encode("ascii") + b"\n")
+                private_file.publish(self._path, self._fresh())
                 content = private_file.read(self._path)  # another process may have been faster
+            if content is not None and not _SALT.fullmatch(content):  # a crash's, or no salt at all
+                private_file.swap(self._path, content, self._fresh())
+                content = private_file.read(self._path)
         except OSError:
             return None
         match = _SALT.fullmatch(content or b"")
         self._salt = match[1] if match else None
         return self._salt
+
+    def _fresh(self) -> bytes:
+        return self._random(_BYTES).hex().encode("ascii") + b"\n"
