@@ -26,6 +26,7 @@ from daemon.status.live import LiveView
 from daemon.status.report import Phase
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
+from daemon.telemetry.starting import sampled
 from daemon.upkeep import Upkeep
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
@@ -63,12 +64,13 @@ def run(
     asked_to_stop = threading.Event()
     for number in STOP_SIGNALS:
         signal.signal(number, lambda *_: asked_to_stop.set())
+    lifecycle = sampled(places, settings)
     for directory in (places.data, places.spools, places.runtime):
         make_private(directory)
     run_id = uuid.uuid4().hex[:12]
     lock = DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=run_id, socket=str(places.status_socket))
     try:
-        parts = compose(places, settings, environ)
+        parts = compose(places, settings, environ, lifecycle)
         logs.setup(
             settings.log.level, settings.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
         )
@@ -233,6 +235,8 @@ class Daemon:
     def _stop(self) -> None:
         """No new claims, calls cancelled, claims released, spools given back (issue item 7)."""
         self.parts.platform.cancel()
+        if self.parts.telemetry is not None:
+            self.parts.telemetry.cancel()
         self.parts.key_source.close()
         deadline = self.parts.clock.monotonic() + STOP_SECONDS
         if is_scanning := self.ingest_thread.thread.ident is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
@@ -20,6 +20,7 @@ from daemon.places import Places
 from daemon.settings import Settings
 from daemon.status.findings import Findings
 from daemon.status.journal import Journal
+from daemon.telemetry.consent import target
 from jobs import checkpoint, delivery, flush, poll
 from jobs.extractions import Extractions
 from jobs.queue.claims import Handler
@@ -39,13 +40,17 @@ from memsyncd.scope.remote import project_id
 from memsyncd.scope.resolve import ScopeResolver
 from memsyncd.scope.user import user_id
 
+if TYPE_CHECKING:
+    from daemon.telemetry.running import Telemetry
+    from memsyncd.telemetry.lifecycle import Lifecycle
+
 SEARCHES_BESIDE = 2
 """Calls for what people and agents ask, beside one of each worker: a full house must not look like an outage."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything that runs, made and not yet started."""
+    """Everything that runs, made and not yet started. `telemetry` is None while it is off."""
 
     places: Places
     settings: Settings
@@ -64,17 +69,22 @@ class Parts:
     extractions: Extractions
     delivery: delivery.Delivery
     handlers: Mapping[str, Handler]
+    telemetry: "Telemetry | None" = None
 
     def close(self) -> None:
         """Close every store and connection."""
+        if self.telemetry is not None:
+            self.telemetry.close()
         self.platform.close()
         self.served.close()
         self.queue.close()
 
 
-def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> Parts:
+def compose(
+    places: Places, settings: Settings, environ: Mapping[str, str], lifecycle: "Lifecycle | None" = None
+) -> Parts:
     """Return the parts. Raises ConfigurationError (exit 78) where a store is from a newer version or a setting names
-    something this version does not have."""
+    something this version does not have. `lifecycle` is telemetry's, where that is on."""
     if settings.queue.url:
         raise ConfigurationError("queue.url: a shared queue is not in this version yet; leave it empty.")
     clock, counters = Clock(), Counters()
@@ -111,6 +121,18 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
         is_claimed_elsewhere=partial(_is_claimed_elsewhere, served, ingest, clock),
     )
+    telemetry = _telemetry(
+        settings,
+        places=places,
+        platform=platform,
+        key_source=key_source,
+        gate=gate,
+        served=served,
+        clock=clock,
+        counters=counters,
+        lifecycle=lifecycle,
+    )
+    ingest.on_stored = telemetry.recording.stored if telemetry else None
     return Parts(
         places=places,
         settings=settings,
@@ -128,7 +150,8 @@ def compose(places: Places, settings: Settings, environ: Mapping[str, str]) -> P
         ingest=ingest,
         extractions=extractions,
         delivery=shared,
-        handlers=_handlers(shared),
+        handlers=_handlers(shared) | ({telemetry.kind: telemetry.run} if telemetry else {}),
+        telemetry=telemetry,
     )
 
 
@@ -145,13 +168,24 @@ def _account() -> str:
     return pwd.getpwuid(os.getuid()).pw_name
 
 
-def _handlers(shared: delivery.Delivery) -> Mapping[str, Handler]:
+def _handlers(shared: delivery.Delivery) -> dict[str, Handler]:
     jobs: Mapping[str, Callable[..., Any]] = {
         delivery.CHECKPOINT: checkpoint.checkpoint,
         delivery.FLUSH: flush.flush,
         poll.POLL: poll.poll,
     }
     return {kind: partial(job, delivery=shared) for kind, job in jobs.items()}
+
+
+def _telemetry(settings: Settings, **needed: Any) -> "Telemetry | None":
+    """Return telemetry's parts; None while it is off, and then none of its code is loaded."""
+    wanted = target(settings)
+    if wanted is None:
+        return None
+    from daemon.telemetry.running import Telemetry  # noqa: PLC0415  (only with the user's consent)
+
+    http = HttpSettings(settings.http.timeout_seconds, settings.http.proxy, settings.http.ca_file)
+    return Telemetry(wanted, http=http, **needed)
 
 
 def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters) -> SqliteQueue:

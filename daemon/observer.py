@@ -5,10 +5,14 @@ from collections.abc import Callable
 import structlog
 
 from daemon.compose import Parts
+from daemon.telemetry.starting import KIND as TELEMETRY
 from jobs.delivery import CHECKPOINT, FLUSH
 from jobs.job import Job, JobState
 from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
 from jobs.poll import POLL, wake_again
+
+STANDING = frozenset({POLL, TELEMETRY})
+"""The kinds of the daemon's own timers."""
 
 log = structlog.get_logger()
 
@@ -23,12 +27,14 @@ class Observer:
 
     def started(self, job: Job) -> None:
         """Tell that a run begins."""
-        if job.kind != POLL:
+        if job.kind not in STANDING:
             self._parts.journal.note("job-started", job=job.id, job_kind=job.kind, attempt=job.attempts + 1)
 
     def finished(self, job: Job, outcome: Outcome, seconds: float) -> None:
         """Tell how a run ended; `job` stands as the outcome left it."""
         wake_again(job, self._parts.delivery)
+        if job.kind == TELEMETRY:
+            return  # what becomes of it is nobody's progress and no line in the log (never-again 76)
         what, why = _told(outcome)
         is_cooled = isinstance(outcome, Cool)
         if job.kind == POLL and not is_cooled:
@@ -48,6 +54,8 @@ class Observer:
                 self._parts.counters.add("packets_refused")
                 # one that crashed told nobody, and newer evidence waits behind it
                 self._parts.queue.wake_lane(job.lane)
+        if self._parts.telemetry is not None:
+            self._parts.telemetry.recording.job_over(job)
         if job.kind == CHECKPOINT and job.state in (JobState.DONE, JobState.DEAD):
             self._parts.ingest.requests.over(job.id, job.state, job.reason)
 

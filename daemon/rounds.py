@@ -52,6 +52,8 @@ class Rounds:
             parts.findings.report("clock-jumped", detail=f"by {moved:+.0f} s")
             parts.queue.shift_clock(moved)
             parts.platform.drop_connections()  # a jump forward may have been a sleep (never-again 148)
+            if parts.telemetry is not None:
+                parts.telemetry.endpoint.drop_connections()
             self._ingest_thread.hint()
         elif self._jumped_at is not None and now - self._jumped_at >= JUMP_TOLD_SECONDS:
             self._jumped_at = None

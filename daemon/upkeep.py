@@ -11,6 +11,8 @@ from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
+from daemon.telemetry.starting import at_start as telemetry_at_start
+from daemon.telemetry.starting import busy as telemetry_busy
 from daemon.tidying import Tidying
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import ACTIVE, JobState
@@ -54,6 +56,7 @@ class Upkeep:
             parts.queue.retry(poll.id)
         self._key_watch.release_refused()
         self.take_back_claims(at_start=True)
+        self._guarded("telemetry", partial(telemetry_at_start, parts))
 
     def maintain(self) -> None:
         """Serve what is new, give back stale claims, sweep, and queue what the evidence calls for."""
@@ -164,7 +167,7 @@ class Upkeep:
         """Whether nothing is left that this run could still bring to an end (`run --once`)."""
         queue = self._parts.queue
         counts = queue.counts()
-        if counts.claimed or counts.ready:
+        if counts.claimed + counts.ready > telemetry_busy(self._parts):
             return False
         cooling = {each.name for each in queue.destinations() if each.until is not None or each.parked}
         return not any(

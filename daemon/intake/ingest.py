@@ -57,7 +57,8 @@ class _Claimed:
 @dataclass
 class Ingest:
     """Works through the served spools. `resolve` tells a directory's scope, `is_excluded` whether nothing of it is
-    captured; `on_event(kind, **fields)` tells observers, without texts."""
+    captured; `on_event(kind, **fields)` tells observers, without texts. `on_stored`, if anybody asks, is given the
+    events of a commit that brought something new."""
 
     served: Served
     queue: JobQueue
@@ -74,6 +75,7 @@ class Ingest:
     _events: Events = field(init=False)
     _answered: set[tuple[str, str]] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
+    on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
@@ -235,6 +237,8 @@ class Ingest:
         self.counters.add("events_repeated", appended.duplicates)
         self.on_event("evidence-recorded", spool=spool.name, events=appended.inserted, repeated=appended.duplicates)
         self._after_commit(spool, claimed)
+        if self.on_stored is not None and appended.inserted:
+            self.on_stored(spool, events)
         self._answered |= {(spool.name, session_id) for session_id in appended.answered}
 
     def _after_commit(self, spool: Spool, claimed: Sequence[_Claimed]) -> None:

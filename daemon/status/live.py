@@ -12,6 +12,7 @@ from typing import Any
 from daemon.compose import Parts
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.spool import Spool
+from daemon.observer import STANDING
 from daemon.search import search
 from daemon.status.job_document import job_document
 from daemon.status.metrics import metrics_text
@@ -26,6 +27,7 @@ from daemon.status.report import (
     healthy,
     status_document,
 )
+from daemon.telemetry.told import telemetry_part
 from jobs.checkpoint import BEING_DELIVERED
 from jobs.delivery import FLUSH, lane
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
@@ -84,11 +86,11 @@ class LiveView:
             platform=self._platform(destinations),
             extraction=ExtractionPart(open_extractions, oldest),
             evidence=self._evidence(),
-            telemetry=TelemetryPart(enabled=False),
+            telemetry=self._telemetry(),
             counters=parts.counters.snapshot(),
             findings=parts.findings.all(),
             last_progress_at=self.last_progress_at,
-            standing_jobs=len(parts.queue.jobs(state=JobState.WAITING, kind=POLL)),
+            standing_jobs=self._standing_jobs(),
             oldest_claim_seconds=self.workers.oldest_claim_age(),
             paused=parts.gate.is_paused,
             socket=str(parts.places.status_socket),
@@ -98,6 +100,16 @@ class LiveView:
     def progressed(self) -> None:
         """Note that a job ended or a handoff was taken in."""
         self.last_progress_at = self.parts.clock.wall()
+
+    def _standing_jobs(self) -> int:
+        kinds = STANDING if self.parts.telemetry else {POLL}
+        return sum(len(self.parts.queue.jobs(state=JobState.WAITING, kind=kind)) for kind in kinds)
+
+    def _telemetry(self) -> TelemetryPart:
+        parts = self.parts
+        if parts.telemetry is None or parts.telemetry.is_refused:
+            return TelemetryPart(enabled=False)
+        return telemetry_part(parts.settings, parts.places.data, parts.served.spools())
 
     def _evidence(self) -> EvidencePart:
         events = sessions = 0

@@ -39,6 +39,7 @@ class _Collector:
         yield from _spools(status.get("spools") or ())
         yield from _jobs(status.get("jobs") or {})
         yield from _platform(status)
+        yield from _telemetry(status.get("telemetry") or {})
         yield from _counters(status.get("counters") or {})
 
 
@@ -93,6 +94,19 @@ def _platform(status: Mapping[str, Any]) -> "Iterator[Metric]":
     extraction = status.get("extraction") or {}
     yield _gauge("memsyncd_extractions_open", "Extractions without a verdict", extraction.get("open"))
     yield _gauge("memsyncd_oldest_extraction_seconds", "Of the oldest of them", extraction.get("oldest_seconds"))
+
+
+def _telemetry(telemetry: Mapping[str, Any]) -> "Iterator[Metric]":
+    from prometheus_client.core import CounterMetricFamily  # noqa: PLC0415
+
+    if not telemetry.get("enabled"):
+        return
+    yield _gauge("memsyncd_telemetry_spooled", "Telemetry events that wait to be sent", telemetry.get("spooled"))
+    yield _gauge("memsyncd_telemetry_parked", "Telemetry files put off after a failure", telemetry.get("parked"))
+    dropped = CounterMetricFamily("memsyncd_telemetry_dropped", "Telemetry events that found no room")
+    if _is_number(telemetry.get("dropped")):
+        dropped.add_metric([], telemetry["dropped"])
+    yield dropped
 
 
 def _counters(counters: Mapping[str, Any]) -> "Iterator[Metric]":

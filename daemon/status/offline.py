@@ -21,16 +21,16 @@ from daemon.status.parts import (
     PlatformPart,
     SpoolPart,
     StatusParts,
-    TelemetryPart,
 )
+from daemon.telemetry.told import telemetry_part
 from jobs.job import JobState
 from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.errors import NewerSchema
 from memsyncd.evidence import schema
 from memsyncd.version import __version__
 
-POLL = "poll"
-"""The kind of the daemon's own timer, whose module loads the platforms."""
+TIMERS = ("poll", "telemetry")
+"""The kinds of the daemon's own timers, whose modules load the platforms."""
 
 MANY_TIMERS = 1000
 
@@ -71,7 +71,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         platform=_platform(settings, destinations),
         extraction=_extraction(spools, now, findings),
         evidence=_evidence(spools),
-        telemetry=TelemetryPart(enabled=settings.telemetry.enabled, endpoint=settings.telemetry.endpoint),
+        telemetry=telemetry_part(settings, places.data, spools),
         findings=findings,
         paused=(places.data / "paused").exists(),
         socket=str(places.status_socket),
@@ -121,8 +121,10 @@ def _queue(path: Path, now: float, findings: list[Finding]) -> tuple[QueueCounts
     try:
         with offline_jobs.reader(path) as queue:
             if queue:
-                timers = queue.jobs(state=JobState.WAITING, kind=POLL, lane="", limit=MANY_TIMERS)
-                return queue.counts(now), len(timers), queue.destinations()
+                timers = sum(
+                    len(queue.jobs(state=JobState.WAITING, kind=kind, lane="", limit=MANY_TIMERS)) for kind in TIMERS
+                )
+                return queue.counts(now), timers, queue.destinations()
     except snapshot.NotADatabaseError as error:
         newer = isinstance(error.__cause__, NewerSchema)
         findings.append(

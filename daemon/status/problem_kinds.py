@@ -156,6 +156,16 @@ KINDS: dict[str, Kind] = {
         "The evidence in {where} was damaged and begun anew",
         "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform.",
     ),
+    "telemetry-refused": _note(
+        "The telemetry endpoint {where} refuses the key",
+        "Write the right one into telemetry.api_key (`memsyncd config path` says where) and start `memsyncd run` "
+        "again, or switch it off with telemetry.enabled = false. Nothing else depends on it.",
+    ),
+    "telemetry-waits": _note(
+        "Telemetry cannot be sent to {where} at the moment",
+        "Nothing to do: it is tried again by itself and nothing else depends on it. `memsyncd telemetry` shows what "
+        "waits.",
+    ),
     "socket-foreign": _red(
         "The socket's place {where} is not free for a daemon of yours",
         "`ls -l {where}` shows what is there; move it elsewhere and start `memsyncd run`.",

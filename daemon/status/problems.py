@@ -14,6 +14,9 @@ FAILING_SECONDS = 20.0
 """A destination may fail this long before health turns red: with the 15 s a write may take before its first failure
 is known, the 45 s of CONTRACT's "Health" are kept, and one short 429 or 503 alarms nobody."""
 
+TELEMETRY = "telemetry:"
+"""How the name of a telemetry endpoint as a destination begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -72,6 +75,8 @@ def failing(destination: Destination, now: float) -> bool:
 
 def _of_destination(destination: Destination, parts: StatusParts) -> Finding:
     """Name the trouble; a destination other than the platform (telemetry's) never turns health red."""
+    if destination.name.startswith(TELEMETRY):
+        return _of_telemetry(destination)
     ours = parts.platform.destination in {"", destination.name}
     since = destination.since if destination.since is not None else parts.now
     lasting = destination.parked or parts.now - since >= FAILING_SECONDS
@@ -83,6 +88,12 @@ def _of_destination(destination: Destination, parts: StatusParts) -> Finding:
         detail=destination.why,
         degrades=ours and lasting and KINDS[code].degrades,
     )
+
+
+def _of_telemetry(destination: Destination) -> Finding:
+    code = "telemetry-refused" if destination.parked else "telemetry-waits"
+    where = destination.name.removeprefix(TELEMETRY)
+    return Finding(code, since=destination.since, where=where, detail=destination.why)
 
 
 def _standing_still(parts: StatusParts) -> Iterator[Finding]:

@@ -1,0 +1,98 @@
+"""What lies in the telemetry spools, by looking only: counted for a status, read for `telemetry show`, or discarded."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from daemon.intake.spool import Spool
+
+LIVE = "telemetry.jsonl"
+CLAIM, CLAIMED = "telemetry-", ".sending"
+DROPPED = "telemetry-dropped"
+"""One byte for each event that was dropped; the file's size is their number."""
+
+OURS = ("telemetry.", "telemetry-")
+"""How the name of every file of telemetry's begins."""
+
+KEPT = ("telemetry-install.json", "telemetry-version-")
+"""How the names of those begin that remember which version was told of: discarded, they would have it told again."""
+
+READ_BYTES = 1024 * 1024
+"""Four times what a spool takes before its recorder drops (facts 12.3); what is beyond is neither counted nor shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """Events that wait in all spools together, files that were claimed and not sent whole, and events dropped."""
+
+    events: int = 0
+    parked: int = 0
+    dropped: int = 0
+
+
+def directories(data: Path, spools: Iterable[Spool]) -> Sequence[Path]:
+    """Return where telemetry lies: in the data directory what is about no spool of ours, and in every served spool."""
+    return (data, *(spool.path for spool in spools))
+
+
+def counted(places: Iterable[Path]) -> Spooled:
+    """Count what lies in the directories; what cannot be read counts for nothing."""
+    events = parked = dropped = 0
+    for place in places:
+        names = _names(place)
+        parked += sum(_is_claim(name) for name in names)
+        events += sum(1 for name in names if name == LIVE or _is_claim(name) for _ in _lines(place / name))
+        if DROPPED in names:
+            with contextlib.suppress(OSError):
+                dropped += os.lstat(place / DROPPED).st_size
+    return Spooled(events, parked, dropped)
+
+
+def lines(places: Iterable[Path]) -> Iterator[bytes]:
+    """Return the spooled lines in about the order in which they are sent: of each directory the live spool first."""
+    for place in places:
+        names = _names(place)
+        for name in (*(each for each in names if each == LIVE), *(each for each in names if _is_claim(each))):
+            yield from _lines(place / name)
+
+
+def discard(places: Iterable[Path]) -> int:
+    """Remove every file of telemetry's but what is to be kept; return how many were. For our own directories only."""
+    removed = 0
+    for place in places:
+        for name in _names(place):
+            if not name.startswith(KEPT):
+                with contextlib.suppress(OSError):  # a directory, or no right: nothing of ours
+                    os.unlink(place / name)
+                    removed += 1
+    return removed
+
+
+def _names(place: Path) -> list[str]:
+    try:
+        with os.scandir(place) as entries:
+            return sorted(entry.name for entry in entries if entry.name.startswith(OURS))
+    except OSError:
+        return []
+
+
+def _is_claim(name: str) -> bool:
+    return name.startswith(CLAIM) and name.endswith(CLAIMED)
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return []
+        return [line for line in os.read(descriptor, READ_BYTES).split(b"\n") if line.strip()]
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,53 @@
+"""Telemetry at a start: switched off, nothing is left of it; switched on, its job stands.
+
+What is needed only while it is on is loaded only then.
+"""
+
+from typing import TYPE_CHECKING
+
+from daemon.compose import Parts
+from daemon.places import Places
+from daemon.settings import Settings
+from daemon.telemetry.consent import target
+from daemon.telemetry.spooled import directories, discard
+from jobs.job import JobState
+from memsyncd.version import __version__
+
+if TYPE_CHECKING:
+    from memsyncd.telemetry.lifecycle import Lifecycle
+
+KIND = "telemetry"
+"""The kind of its one job (jobs.telemetry)."""
+
+
+def sampled(places: Places, settings: Settings) -> "Lifecycle | None":
+    """Look, before anything is written, whether this is an installation; None while telemetry is off."""
+    if target(settings) is None:
+        return None
+    from memsyncd.telemetry.lifecycle import Lifecycle  # noqa: PLC0415  (as above)
+
+    lifecycle = Lifecycle(places.data, __version__)
+    lifecycle.sample()
+    return lifecycle
+
+
+def busy(parts: Parts) -> int:
+    """Return how many jobs of telemetry's run or are about to: nobody waits for them."""
+    if parts.telemetry is None:
+        return 0
+    return sum(len(parts.queue.jobs(state=state, kind=KIND)) for state in (JobState.READY, JobState.CLAIMED))
+
+
+def at_start(parts: Parts) -> None:
+    """Have the job of the present endpoint and no other; while telemetry is off, none, and discard what is spooled in
+    our own directories (never-again 78)."""
+    queue, telemetry = parts.queue, parts.telemetry
+    if telemetry is not None or queue.jobs(kind=KIND, limit=1):
+        from jobs.telemetry import stand  # noqa: PLC0415  (as above)
+
+        stand(queue, telemetry.endpoint.destination if telemetry else None)
+    if telemetry is not None:
+        telemetry.started()
+        return
+    own = (spool for spool in parts.served.spools() if spool.own)
+    parts.counters.add("telemetry_files_discarded", discard(directories(parts.places.data, own)))
