@@ -23,6 +23,9 @@ from memsyncd.telemetry.labels import error_label
 from memsyncd.telemetry.lifecycle import Lifecycle
 from memsyncd.telemetry.recorder import Recorder
 
+HARNESS = "memsyncd"
+"""Of what is about no coding agent (facts 12.8)."""
+
 SESSION_START = "session_start"
 """The kind of event with which a harness tells that a session begins (memsyncd.hooks.record)."""
 
@@ -128,7 +131,7 @@ class Recording:
         if self.is_refused:
             return False
         place = spool.path if spool is not None and spool.own else self._data
-        harness = spool.harness if spool is not None else "memsyncd"
+        harness = spool.harness if spool is not None else HARNESS
         with self._lock:
             if (place, harness) not in self._recorders:
                 self._recorders[place, harness] = self._new_recorder(place, harness)

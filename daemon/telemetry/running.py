@@ -10,7 +10,7 @@ from daemon.gate import Gate
 from daemon.intake.served import Served
 from daemon.places import Places
 from daemon.telemetry.consent import Consent, Standing, Target
-from daemon.telemetry.recording import Recording
+from daemon.telemetry.recording import HARNESS, Recording
 from daemon.telemetry.spooled import directories, discard
 from jobs.outcomes import Ended, Outcome, Snooze
 from jobs.queue.claims import JobContext
@@ -120,10 +120,12 @@ class Telemetry:
         """Return as whom events go; raise Ended where the id cannot be kept, for it would be another each time."""
         key = self._key_source.current() if self._target.account else ""
         try:
-            state, _ = self._identity.settle(key, self._resolve if key else None)
+            state, alias = self._identity.settle(key, self._resolve if key else None)
         except OSError as error:
             why = f"its id cannot be kept: {error.strerror or type(error).__name__}"
             raise Ended(Snooze(self._target.interval_seconds, why)) from error
+        if alias is not None:
+            self._new_recorder(self._data, HARNESS).record_alias(alias.anonymous_id, alias.email)
         return Sender(state.distinct_id, is_account=bool(state.email))
 
     def _resolve(self) -> str | None:

@@ -32,7 +32,7 @@ DROPPED_NAME = "telemetry-dropped"
 MAX_DROPPED = 1024 * 1024
 
 _OPEN = os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_ATTEMPTS = 5
+_ATTEMPTS, _LOOKS = 5, 10
 _NO_LOCKS = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EINVAL})
 """How file systems say that they know no `flock`. There a sender's second look at the size must do."""
 
@@ -80,8 +80,17 @@ class Recorder:
 
         What cannot be recorded is counted. `repo_id` and `session_id` are told as salted hashes only.
         """
+        return self._kept(lambda: self._line(name, properties, repo_id, session_id))
+
+    def record_alias(self, anonymous_id: str, account: str) -> bool:
+        """Append the event that tells the endpoint who this machine turned out to be (facts 12.25). As `record`."""
+        moment, told = rfc3339(self._clock.wall()), {"alias": anonymous_id, **self._stamps}
+        event = TelemetryEvent("$create_alias", self._new_uuid(), moment, told, extra={"distinct_id": account})
+        return self._kept(event.to_line)
+
+    def _kept(self, make: Callable[[], bytes]) -> bool:
         try:
-            line = self._line(name, properties, repo_id, session_id)
+            line = make()
             recorded = len(line) <= MAX_LINE_BYTES and _append(self._path, line)
         except Exception:  # noqa: BLE001  (telemetry is never worth a failure of what it tells about)
             recorded = False
@@ -129,11 +138,25 @@ def _append(path: str, line: bytes) -> bool:
             if size > MAX_SPOOL_BYTES:
                 return False
             # A crash or a full disk may have left a torn line: this one must not become its end.
-            text = line if not size or os.pread(file, 1, size - 1) == b"\n" else b"\n" + line
+            text = line if _ends_in_a_line(file) else b"\n" + line
             return os.write(file, text) == len(text)
         finally:
             _unlock(file)
             os.close(file)
+    return False
+
+
+def _ends_in_a_line(file: int) -> bool:
+    """Whether the file is empty or ends in a newline.
+
+    Another recorder's write grows the file in steps, so what looks torn is looked at again: a blank line more would
+    harm nobody, but be no event.
+    """
+    for _ in range(_LOOKS):
+        size = os.fstat(file).st_size
+        if not size or os.pread(file, 1, size - 1) == b"\n":
+            return True
+        os.sched_yield()
     return False
 
 
