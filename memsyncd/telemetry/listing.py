@@ -1,0 +1,106 @@
+"""What lies in a spool beside the live file: claims in their states; leftovers, swept on the way."""
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from memsyncd.counters import Counters
+from memsyncd.telemetry.claim_file import Door
+from memsyncd.telemetry.claims import KEPT_SECONDS, LEASE_SECONDS, PARTIAL, SET_ASIDE, Verdict, is_derived, judge, parse
+from memsyncd.telemetry.disk import FileState
+
+MAX_KEPT_FILES = 256
+MAX_KEPT_BYTES = 8 * 1024 * 1024
+"""Of what is set aside; the oldest goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """File names: `stale` for whoever comes first, oldest first, and `expired`. `parked` and `parked_bytes` are of all
+    claims, the living too."""
+
+    stale: Sequence[str] = ()
+    expired: Sequence[str] = ()
+    parked: int = 0
+    parked_bytes: int = 0
+
+
+def look(door: Door, directory: str, counters: Counters) -> Listing:
+    """List the claims of a spool and sweep what is left over (facts 12.20). Raises OSError if it cannot be listed.
+
+    A claim touched in the future, after a clock was set back, begins its lease now: so it is nobody's for ever, and
+    no second sender's while it lasts. Counters: `telemetry_swept`, of files that were set aside and are gone.
+    """
+    try:
+        names = door.disk.names(directory)
+    except FileNotFoundError:
+        return Listing()
+    now = door.wall()
+    claims: list[tuple[float, str, Verdict, int]] = []
+    kept: list[tuple[float, str, int]] = []
+    for name in sorted(names):
+        claim = parse(name)
+        if claim is None and not is_derived(name, PARTIAL, *SET_ASIDE):
+            continue
+        state = _state(door, os.path.join(directory, name))
+        if state is None:
+            continue
+        if state.touched_at > now:
+            _is_done(partial(door.disk.touch, os.path.join(directory, name), now))
+        if claim is not None:
+            claims.append((state.touched_at, name, judge(claim.attempt, state.touched_at, now), state.size))
+        elif is_derived(name, PARTIAL):
+            if now - state.touched_at >= LEASE_SECONDS:
+                _sweep_partial(door, os.path.join(directory, name))
+        else:
+            kept.append((state.touched_at, name, state.size))
+    counters.add("telemetry_swept", _sweep_kept(door, directory, kept, now))
+    return Listing(
+        stale=tuple(name for _, name, verdict, _ in sorted(claims) if verdict is Verdict.STALE),
+        expired=tuple(name for _, name, verdict, _ in sorted(claims) if verdict is Verdict.EXPIRED),
+        parked=len(claims),
+        parked_bytes=sum(size for *_, size in claims),
+    )
+
+
+def _state(door: Door, path: str) -> FileState | None:
+    try:
+        state = door.disk.state(path)
+    except OSError:
+        return None
+    return state if state.is_regular else None
+
+
+def _sweep_partial(door: Door, path: str) -> None:
+    """Remove a copy that was never finished, unless its writer is at it still; what it is a copy of is there."""
+    try:
+        descriptor = door.disk.open(path)
+    except OSError:
+        return
+    try:
+        if door.disk.lock(descriptor):
+            door.disk.unlink(path)
+    except OSError:
+        pass  # swept another time
+    finally:
+        _is_done(partial(door.disk.close, descriptor))
+
+
+def _sweep_kept(door: Door, directory: str, kept: list[tuple[float, str, int]], now: float) -> int:
+    """Remove what was set aside a week ago, and the oldest beyond the bounds; return how many files."""
+    swept = room = 0
+    for number, (touched_at, name, size) in enumerate(sorted(kept, reverse=True), start=1):
+        room += size
+        if now - touched_at >= KEPT_SECONDS or number > MAX_KEPT_FILES or room > MAX_KEPT_BYTES:
+            swept += _is_done(partial(door.disk.unlink, os.path.join(directory, name)))
+    return swept
+
+
+def _is_done(act: Callable[[], None]) -> bool:
+    """Do something that may be left for the next time."""
+    with contextlib.suppress(OSError):
+        act()
+        return True
+    return False
