@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "jobs": "daemon.cli.jobs:jobs",
     "flush": "daemon.cli.flush:flush",
     "config": "daemon.cli.config:config",
+    "telemetry": "daemon.cli.telemetry:telemetry",
     "hook": "daemon.cli.hooks:hook",
     "hooks": "daemon.cli.hooks:hooks",
 }

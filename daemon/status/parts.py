@@ -83,13 +83,15 @@ class EvidencePart:
 
 @dataclass(frozen=True, slots=True)
 class TelemetryPart:
-    """Telemetry's own spool, in events (`parked` in files)."""
+    """Telemetry's own spool, in events (`parked` in files). `account` tells that the account's e-mail may be told."""
 
     enabled: bool = False
     endpoint: str = ""
     spooled: int = 0
     parked: int = 0
     dropped: int = 0
+    interval_seconds: float = 0.0
+    account: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ class Telemetry:
             spools=lambda: directories(self._data, served.spools()),
             sender=self._sender,
             interval_seconds=target.interval_seconds,
+            hold=self._held,
         )
         self.recording = Recording(
             places.data, new_recorder=self._new_recorder, spool=served.spool, store=served.store, clock=clock
@@ -84,16 +85,10 @@ class Telemetry:
 
     def run(self, context: JobContext) -> Outcome:
         """Send what is spooled, if nothing has come between since the start: the job's handler."""
-        again = self._target.interval_seconds
-        standing = self._consent.standing()
-        if standing is Standing.REFUSED or self.is_refused:
-            self._forget()
-            return Snooze(again, "switched off in the settings file")
-        if standing is Standing.CHANGED:
-            return Snooze(again, "its settings were changed: they count from the next start")
-        if self._gate.is_paused:
-            return Snooze(again, "paused")
-        return telemetry(context, self._reporting)
+        outcome = telemetry(context, self._reporting)
+        if self.is_refused:
+            discard(directories(self._data, (spool for spool in self._served.spools() if spool.own)))
+        return outcome
 
     @property
     def is_refused(self) -> bool:
@@ -109,12 +104,17 @@ class Telemetry:
         self._drain.close()
         self.endpoint.close()
 
-    def _forget(self) -> None:
-        """Record nothing more, and discard what is spooled."""
-        if not self.is_refused:
+    def _held(self) -> str | None:
+        """Return why nothing may be sent now, or None. After a no nothing is recorded any more either."""
+        standing = self._consent.standing()
+        if standing is Standing.REFUSED and not self.is_refused:
             self.recording.is_refused = True
             log.info("telemetry-off")
-        discard(directories(self._data, (spool for spool in self._served.spools() if spool.own)))
+        if self.is_refused:
+            return "switched off in the settings file"
+        if standing is Standing.CHANGED:
+            return "its settings were changed: they count from the next start"
+        return "paused" if self._gate.is_paused else None
 
     def _sender(self) -> Sender:
         """Return as whom events go; raise Ended where the id cannot be kept, for it would be another each time."""

@@ -44,19 +44,18 @@ def counted(places: Iterable[Path]) -> Spooled:
     for place in places:
         names = _names(place)
         parked += sum(_is_claim(name) for name in names)
-        events += sum(1 for name in names if name == LIVE or _is_claim(name) for _ in _lines(place / name))
+        events += sum(_events(content) for content in _contents(place, names))
         if DROPPED in names:
             with contextlib.suppress(OSError):
                 dropped += os.lstat(place / DROPPED).st_size
     return Spooled(events, parked, dropped)
 
 
-def lines(places: Iterable[Path]) -> Iterator[bytes]:
-    """Return the spooled lines in about the order in which they are sent: of each directory the live spool first."""
+def contents(places: Iterable[Path]) -> Iterator[bytes]:
+    """Return what the files with events hold, in about the order in which they are sent: of each directory the live
+    spool first."""
     for place in places:
-        names = _names(place)
-        for name in (*(each for each in names if each == LIVE), *(each for each in names if _is_claim(each))):
-            yield from _lines(place / name)
+        yield from _contents(place, _names(place))
 
 
 def discard(places: Iterable[Path]) -> int:
@@ -83,16 +82,25 @@ def _is_claim(name: str) -> bool:
     return name.startswith(CLAIM) and name.endswith(CLAIMED)
 
 
-def _lines(path: Path) -> list[bytes]:
+def _events(content: bytes) -> int:
+    return sum(1 for line in content.split(b"\n") if line.strip())
+
+
+def _contents(place: Path, names: Sequence[str]) -> Iterator[bytes]:
+    for name in (*(each for each in names if each == LIVE), *(each for each in names if _is_claim(each))):
+        content = _read(place / name)
+        if content:
+            yield content
+
+
+def _read(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return []
+        return b""
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return []
-        return [line for line in os.read(descriptor, READ_BYTES).split(b"\n") if line.strip()]
+        return os.read(descriptor, READ_BYTES) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     except OSError:
-        return []
+        return b""
     finally:
         os.close(descriptor)

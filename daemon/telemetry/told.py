@@ -23,4 +23,6 @@ def telemetry_part(settings: Settings, data: Path, spools: Iterable[Spool]) -> T
         spooled=found.events,
         parked=found.parked,
         dropped=found.dropped,
+        interval_seconds=wanted.interval_seconds,
+        account=wanted.account,
     )
