@@ -12,177 +12,73 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from tests.fakes.loopback_http import LoopbackServer, Reply, Request
-from tests.fakes.mem0_behaviours import NORMAL, Behaviour
+from tests.fakes.loopback_http import Reply, Request
+from tests.fakes.mem0_behaviours import Behaviour
 from tests.fakes.mem0_routes import Api, route_of
 from tests.fakes.mem0_store import Event, Store
+from tests.fakes.scripted_server import ScriptedServer, json_reply
 
 KEY = "fake-key"
 
 
-class FakeMem0:
+class FakeMem0(ScriptedServer):
     """The server and what it saw. Routes: add, event, events, search, list, delete, ping.
 
     An extraction ends `extraction_seconds` after its add and after `extraction_polls` questions; both may be changed
-    at any time and hold for later adds. `on_request` is called with each request before anything is done about it,
-    `on_commit` after an add is committed and before its answer leaves; both from the server's thread.
+    at any time and hold for later adds.
     """
 
     def __init__(self, *, extraction_seconds: float = 0.0, extraction_polls: int = 0, port: int = 0) -> None:
+        super().__init__(port)
         self.extraction_seconds = extraction_seconds
         self.extraction_polls = extraction_polls
         self.keys = {KEY}
-        self.latency = 0.0
-        self.on_request: Callable[[Request], None] = lambda _: None
-        self.on_commit: Callable[[Request], None] = lambda _: None
-        self.on_reply: Callable[[Request, Reply], None] = lambda _, __: None
         self._store = Store(time.time)
-        self._requests: list[Request] = []
         self._api = Api(self._store)
-        self._scripts: dict[str, deque[Behaviour]] = {}
-        self._always: dict[str, Behaviour] = {}
-        self._changed = threading.Condition(threading.RLock())
-        self._server = LoopbackServer(self._handle, port)
 
-    def start(self) -> Self:
-        """Listen on loopback."""
-        self._server.start()
-        return self
-
-    def stop(self) -> None:
-        """Stop listening and cut every connection."""
-        self._server.stop()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    @property
-    def url(self) -> str:
-        """The base URL."""
-        return self._server.url
-
-    @property
-    def port(self) -> int:
-        """The port on 127.0.0.1."""
-        return self._server.port
-
-    @property
-    def connections(self) -> int:
-        """How many connections were ever taken."""
-        return self._server.connections
-
-    def script(self, route: str, *behaviours: Behaviour) -> None:
-        """Let the next requests of `route` meet these, one each; what comes after them is served as usual."""
-        with self._changed:
-            self._scripts.setdefault(route, deque()).extend(behaviours)
-
-    def always(self, route: str, behaviour: Behaviour | None) -> None:
-        """Let every request of `route` (`*`: any) meet this, until None is given."""
-        with self._changed:
-            if behaviour is None:
-                self._always.pop(route, None)
-            else:
-                self._always[route] = behaviour
-
-    def refuse_connections(self) -> None:
-        """Be down."""
-        self._server.refuse_connections()
-
-    def accept_connections(self) -> None:
-        """Be up again, on the same port."""
-        self._server.accept_connections()
-
-    def requests(self, route: str = "") -> list[Request]:
-        """Return the requests so far, all or those of one route."""
-        with self._changed:
-            return [request for request in self._requests if not route or route_of(request)[0] == route]
-
-    def accepted_batches(self) -> list[tuple[str, int, str]]:
-        """Return packet, batch number and run id of every add that was committed, in order, repeats and all."""
-        with self._changed:
-            return [
-                (
-                    str((body.get("metadata") or {}).get("memsyncd_packet", "")),
-                    int((body.get("metadata") or {}).get("memsyncd_batch", -1)),
-                    str(body.get("run_id", "")),
-                )
-                for body in self._api.commits
-            ]
-
-    def delivered_messages(self) -> list[tuple[str, str]]:
-        """Return role and content of every message committed, in order."""
-        with self._changed:
-            return [(one["role"], one["content"]) for body in self._api.commits for one in body["messages"]]
+    def commits(self) -> list[Any]:
+        """Return the bodies of the adds that were carried out."""
+        return self._api.commits
 
     def events(self) -> list[Event]:
         """Return the extraction events, oldest first."""
-        with self._changed:
+        with self.changed:
             self._store.ripen()
             return list(self._store.events.values())
 
     def memories(self) -> list[dict[str, Any]]:
         """Return the memories, oldest first."""
-        with self._changed:
+        with self.changed:
             self._store.ripen()
             return list(self._store.memories.values())
 
     def finish_extractions(self) -> None:
         """End every extraction that can end, now."""
-        with self._changed:
+        with self.changed:
             self._store.ripen(now=float("inf"))
 
     def forget_event(self, event_id: str) -> None:
         """Let the API know nothing of this event any more."""
-        with self._changed:
+        with self.changed:
             self._store.events[event_id].fate = "VANISHED"
 
-    def wait_for(self, predicate: Callable[["FakeMem0"], bool], timeout: float = 10.0) -> None:
-        """Wait until `predicate(self)` holds, looked at after every request. Raises AssertionError after `timeout` s."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: predicate(self), timeout), "the fake platform waited in vain"
+    @staticmethod
+    def route_of(request: Request) -> tuple[str, str]:
+        """Return the route's name and the id in the path, each empty where there is none."""
+        return route_of(request)
 
-    def _handle(self, request: Request, authorization: str) -> Reply:
-        with self._changed:
-            self._requests.append(request)
-        self.on_request(request)
+    def carry_out(self, request: Request, authorization: str, behaviour: Behaviour) -> Reply:
+        """Do what the request asks for and return the true answer."""
+        if authorization.removeprefix("Token ") not in self.keys:
+            return json_reply(401, {"detail": "Authentication credentials were not provided or are wrong."})
         route, found = route_of(request)
-        with self._changed:
-            script = self._scripts.get(route)
-            usual = self._always.get(route) or self._always.get("*") or NORMAL
-            behaviour = script.popleft() if script else usual
-            reply = self._reply(route, found, request, authorization, behaviour)
-            self._changed.notify_all()
-        self.on_reply(request, reply)
-        return reply
-
-    def _reply(self, route: str, found: str, request: Request, authorization: str, behaviour: Behaviour) -> Reply:
-        status, document = 200, None
-        if behaviour.commit:
-            if authorization.removeprefix("Token ") not in self.keys:
-                status, document = 401, {"detail": "Authentication credentials were not provided or are wrong."}
-            else:
-                commits = len(self._api.commits)
-                status, document = self._api.act(
-                    route, found, request, behaviour, seconds=self.extraction_seconds, polls=self.extraction_polls
-                )
-                if len(self._api.commits) > commits:
-                    self.on_commit(request)
-        body = json.dumps(document).encode()
-        if behaviour.status is not None:
-            status, body = behaviour.status, behaviour.body
-        wait = behaviour.wait or self.latency
-        return Reply(status, body, behaviour.headers, wait, behaviour.cut, behaviour.cut_after, behaviour.drip)
+        status, document = self._api.act(
+            route, found, request, behaviour, seconds=self.extraction_seconds, polls=self.extraction_polls
+        )
+        return json_reply(status, document)
 
 
 def main() -> None:

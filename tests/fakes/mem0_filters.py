@@ -57,8 +57,8 @@ def _check(filters: Mapping[str, Any]) -> bool:
         if key == "metadata" and (not isinstance(wanted, Mapping) or len(wanted) != 1):
             raise BadFilterError("metadata takes one key for each condition")
         conditions = wanted.values() if key == "metadata" else [wanted]
-        for condition in conditions:
-            if isinstance(condition, Mapping) and (set(condition) - _OPERATORS):
+        for each in conditions:
+            if isinstance(each, Mapping) and (set(each) - _OPERATORS):
                 raise BadFilterError(f"Invalid operator for {key}")
         if key in (*_TIMES, "categories") and not isinstance(wanted, Mapping):
             raise BadFilterError(f"{key} takes an operator")
@@ -74,16 +74,17 @@ def _matches(key: str, wanted: Any, memory: Mapping[str, Any]) -> bool:  # noqa:
         case "NOT":
             return not any(matches(part, memory) for part in wanted)
         case "metadata":
-            return all(_condition(condition, memory["metadata"].get(name)) for name, condition in wanted.items())
+            return all(condition(each, memory["metadata"].get(name)) for name, each in wanted.items())
         case "memory_ids":
             return memory["id"] in wanted
         case "text":
-            return _condition(wanted, memory["memory"])
+            return condition(wanted, memory["memory"])
         case _:
-            return _condition(wanted, memory.get(key))
+            return condition(wanted, memory.get(key))
 
 
-def _condition(wanted: Any, has: Any) -> bool:
+def condition(wanted: Any, has: Any) -> bool:
+    """Whether a value passes: a mapping of operators, `*` for any value, or the value itself."""
     if isinstance(wanted, Mapping):
         return all(_operator(operator, operand, has) for operator, operand in wanted.items())
     return has is not None if wanted == "*" else has == wanted

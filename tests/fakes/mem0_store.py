@@ -101,9 +101,9 @@ class Store:
 
     def search(self, query: str, filters: Mapping[str, Any], top_k: int) -> list[dict[str, Any]]:
         """Return the memories that share most words with `query`."""
-        asked = _words(query)
+        asked = words(query)
         scored = [
-            {**memory, "score": len(asked & _words(memory["memory"])) / max(1, len(asked))}
+            {**memory, "score": len(asked & words(memory["memory"])) / max(1, len(asked))}
             for memory in self.matching(filters)
         ]
         return sorted((one for one in scored if one["score"] > 0), key=lambda one: -one["score"])[:top_k]
@@ -142,5 +142,6 @@ def iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def _words(text: str) -> set[str]:
+def words(text: str) -> set[str]:
+    """Return the words of a text, which is all that the fakes understand of it."""
     return set(re.findall(r"\w+", text.lower()))
