@@ -171,10 +171,16 @@ def _from_bytes(content: bytes) -> State | None:
     if not isinstance(anonymous_id, str) or not anonymous_id.startswith(ANONYMOUS_PREFIX):
         return None
     texts = {name: document.get(name, "") for name in ("email", "fingerprint", "asked_for")}
-    asked_at = document.get("asked_at", 0.0)
     return State(
         anonymous_id,
         aliased=document.get("aliased") is not False,
-        asked_at=float(asked_at) if isinstance(asked_at, float | int) else 0.0,
+        asked_at=_seconds(document.get("asked_at")),
         **{name: text if isinstance(text, str) else "" for name, text in texts.items()},
     )
+
+
+def _seconds(value: object) -> float:
+    try:
+        return float(value) if isinstance(value, float | int) else 0.0
+    except OverflowError:
+        return 0.0

@@ -103,6 +103,9 @@ _WRITTEN_BY_OTHERS = frozenset(
 )
 """What a person, a service manager or a hook leaves in the data directory before the daemon's first start."""
 
+_TELEMETRY = "telemetry-"
+"""This room's own files: the state alone says what an earlier start told, and another process may be writing it."""
+
 _LEFT_BY_HOOKS = frozenset({"pending", "paused"})
 
 
@@ -113,7 +116,10 @@ def _is_fresh(data: Path) -> bool:
         return True
     except OSError:
         return False
-    return all(name in _WRITTEN_BY_OTHERS or (name == "spools" and _only_hooks(data / name)) for name in names)
+    return all(
+        name in _WRITTEN_BY_OTHERS or name.startswith(_TELEMETRY) or (name == "spools" and _only_hooks(data / name))
+        for name in names
+    )
 
 
 def _only_hooks(spools: Path) -> bool:

@@ -33,8 +33,8 @@ class Salt:
 
         Never raises; a failure is tried again at the next call.
         """
-        salt = self._salt or self._found()
-        if salt is None or not value:
+        salt = (self._salt or self._found()) if value else None
+        if salt is None:
             return None
         return hashlib.sha256(salt + value.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
 
