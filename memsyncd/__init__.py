@@ -10,6 +10,7 @@ from memsyncd.version import __version__
 TYPE_CHECKING = False  # the real one costs as much to import as a whole hook
 if TYPE_CHECKING:
     from memsyncd.clock import Clock
+    from memsyncd.lifecycle import prompts
     from memsyncd.lifecycle.capture import prepare_conversation, prepare_user_text
     from memsyncd.lifecycle.entities import entity_parameters
     from memsyncd.lifecycle.filters import add_parameters, search_filters
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     )
     from memsyncd.lifecycle.timed_search import AsyncSearch, Search
     from memsyncd.platforms.platform import Memory, Message
-    from memsyncd.recall.context import Context, combined, context
+    from memsyncd.recall.context import Context, Frame, combined, context, tagged
     from memsyncd.redaction.private_spans import without_private
     from memsyncd.redaction.redactor import redact, redact_value
 
@@ -37,6 +38,7 @@ __all__ = [
     "AsyncSearch",
     "Clock",
     "Context",
+    "Frame",
     "GlobalScopeRefused",
     "InvalidMemoryScope",
     "Memory",
@@ -62,10 +64,12 @@ __all__ = [
     "prepare_conversation",
     "prepare_user_text",
     "project_from_remote",
+    "prompts",
     "redact",
     "redact_value",
     "scope_of",
     "search_filters",
+    "tagged",
     "tool_scope",
     "truncated",
     "without_private",
@@ -80,6 +84,7 @@ _HOMES = {
     "lifecycle.found": ("memories_of",),
     "lifecycle.lifecycle": ("MemoryLifecycle",),
     "lifecycle.project": ("project_from_remote",),
+    "lifecycle.prompts": ("prompts",),
     "lifecycle.recall": ("Outcome", "Recall"),
     "lifecycle.scopes": (
         "GlobalScopeRefused",
@@ -92,7 +97,7 @@ _HOMES = {
     ),
     "lifecycle.timed_search": ("AsyncSearch", "Search"),
     "platforms.platform": ("Memory", "Message"),
-    "recall.context": ("Context", "combined", "context"),
+    "recall.context": ("Context", "Frame", "combined", "context", "tagged"),
     "redaction.private_spans": ("without_private",),
     "redaction.redactor": ("redact", "redact_value"),
 }
@@ -105,7 +110,8 @@ if not TYPE_CHECKING:  # a checker that saw these would take every name for one 
             if name in names:
                 from importlib import import_module  # noqa: PLC0415  (as late as the modules)
 
-                value = globals()[name] = getattr(import_module(f"memsyncd.{home}"), name)
+                module = import_module(f"memsyncd.{home}")
+                value = globals()[name] = getattr(module, name, module)
                 return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
