@@ -114,7 +114,7 @@ class Drain:
                 return replace(drained, more=True)
             drained, was_ours = self._try(spool, file, outlet, drained)
             tried += was_ours
-        return replace(drained, more=not has_room and drained.delivered > 0)
+        return replace(drained, more=not has_room and tried > 0)
 
     def _try(self, spool: str, file: str | None, outlet: Outlet, drained: Drained) -> tuple[Drained, bool]:
         """Claim a parked file, None for the live one, and send it; return also whether it could be claimed."""

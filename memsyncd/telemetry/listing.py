@@ -13,7 +13,7 @@ from memsyncd.telemetry.disk import FileState
 
 MAX_KEPT_FILES = 256
 MAX_KEPT_BYTES = 8 * 1024 * 1024
-"""Of what is set aside; the oldest goes first."""
+"""Of what is set aside; the oldest goes first, and the newest is kept whatever its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _sweep_kept(door: Door, directory: str, kept: list[tuple[float, str, int]], 
     swept = room = 0
     for number, (touched_at, name, size) in enumerate(sorted(kept, reverse=True), start=1):
         room += size
-        if now - touched_at >= KEPT_SECONDS or number > MAX_KEPT_FILES or room > MAX_KEPT_BYTES:
+        if now - touched_at >= KEPT_SECONDS or number > MAX_KEPT_FILES or (number > 1 and room > MAX_KEPT_BYTES):
             swept += _is_done(partial(door.disk.unlink, os.path.join(directory, name)))
     return swept
 
