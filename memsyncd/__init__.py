@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     )
     from memsyncd.lifecycle.timed_search import AsyncSearch, Search
     from memsyncd.platforms.platform import Memory, Message
-    from memsyncd.recall.context import Context, Frame, combined, context, tagged
+    from memsyncd.recall.context import Context, Frame, combined, context, search_text, tagged
     from memsyncd.redaction.private_spans import without_private
-    from memsyncd.redaction.redactor import redact, redact_value
+    from memsyncd.redaction.redactor import bounded, redact, redact_value
 
 __all__ = [
     "AsyncSearch",
@@ -54,6 +54,7 @@ __all__ = [
     "add_parameters",
     "add_result",
     "age",
+    "bounded",
     "combined",
     "compact",
     "context",
@@ -69,6 +70,7 @@ __all__ = [
     "redact_value",
     "scope_of",
     "search_filters",
+    "search_text",
     "tagged",
     "tool_scope",
     "truncated",
@@ -97,9 +99,9 @@ _HOMES = {
     ),
     "lifecycle.timed_search": ("AsyncSearch", "Search"),
     "platforms.platform": ("Memory", "Message"),
-    "recall.context": ("Context", "Frame", "combined", "context", "tagged"),
+    "recall.context": ("Context", "Frame", "combined", "context", "search_text", "tagged"),
     "redaction.private_spans": ("without_private",),
-    "redaction.redactor": ("redact", "redact_value"),
+    "redaction.redactor": ("bounded", "redact", "redact_value"),
 }
 """Module by module, what is imported above for those who check types."""
 

@@ -21,6 +21,10 @@ MIN_BUDGET, MAX_BUDGET = 1_000, 10_000
 HEADING = "Noted in earlier work on this project, and possibly of use for this prompt:"
 """The line above memories found for a prompt."""
 
+NOTHING_FOUND = "No matching memories found."
+SEARCH_FAILED = "Memory search failed."
+"""What an explicit search says in place of memories (facts 8.6)."""
+
 TAG = "memsyncd-memories"
 """The element that holds a context where it stands amid other text: by it, capture knows its own words again."""
 
@@ -125,6 +129,16 @@ def _shortened(said: Line, room: int) -> str:
         if kept := cut(said.words, room - len("1. ") - len(lead) - len(label)):
             return f"1. {lead}{kept}{label}"
     return ""
+
+
+def search_text(memories: Iterable[Memory] | None, *, budget: int = DEFAULT_BUDGET) -> str:
+    """Return the answer to an explicit search: the lines alone, or a sentence where nothing new was found (facts 8.6).
+
+    None stands for a search that did not succeed: that is no "nothing".
+    """
+    if memories is None:
+        return SEARCH_FAILED
+    return context(memories, budget=budget).text or NOTHING_FOUND
 
 
 def combined(texts: Iterable[str], *, limit: int) -> str:

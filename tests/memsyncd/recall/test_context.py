@@ -18,6 +18,7 @@ from memsyncd.recall.context import (
     clamped,
     combined,
     context,
+    search_text,
     tagged,
     words,
 )
@@ -97,6 +98,14 @@ def test_the_heading_counts_towards_the_budget() -> None:
 def test_no_memories_are_no_heading(memories: list[Memory]) -> None:
     """Facts 7.6: an empty text, not an empty heading."""
     assert context(memories, frame=tagged()).text == ""
+
+
+def test_an_explicit_search_always_says_something() -> None:
+    """Facts 8.6: the lines without a heading, and nothing found is told apart from a search that failed."""
+    assert search_text([memory("a"), memory("b", "feat/x")]) == "1. a\n2. b [learnt on branch feat/x]"
+    assert search_text([]) == search_text([memory(" ")]) == "No matching memories found."
+    assert search_text(None) == "Memory search failed."
+    assert len(search_text([memory("a" * 5_000)], budget=1_000)) == 1_000
 
 
 def test_lead_and_label_go_whole_where_there_is_no_room_for_them() -> None:
