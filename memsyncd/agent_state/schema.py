@@ -108,7 +108,8 @@ def open_in_memory() -> sqlite3.Connection:
 def _prepared(path: Path, name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, timeout=SQLITE_WAIT_SECONDS, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # counts in an empty file only; the platform needs it
+        if connection.execute("PRAGMA page_count").fetchone()[0] == 0:
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # later it is too late, and the platform needs it
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
