@@ -16,8 +16,11 @@ from memsyncd.platforms.transport import HttpSettings
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
 
-SECONDS = 0.5
-"""Of a write, so that a test of one that hangs is short."""
+SECONDS = 10.0
+"""Of a write: enough on a busy machine."""
+
+SHORT_SECONDS = 0.5
+"""Of a write that is to end by its time."""
 
 
 class Key:
@@ -40,22 +43,24 @@ class Remote:
 
 
 @contextmanager
-def hosted(**more: Any) -> Iterator[Remote]:
+def hosted(seconds: float = SECONDS) -> Iterator[Remote]:
     """Give hosted Mem0."""
     key = Key(KEY)
     with FakeMem0() as fake:
-        platform = Mem0Platform(_url(fake), key, HttpSettings(timeout_seconds=SECONDS), Clock(), **_reaching(more))
+        platform = Mem0Platform(
+            _url(fake), key, HttpSettings(timeout_seconds=seconds), Clock(), proxies=dict, resolve=_resolve
+        )
         yield Remote(platform, fake, key)
         platform.close()
 
 
 @contextmanager
-def self_hosted(extraction_seconds: float = 0.0, **more: Any) -> Iterator[Remote]:
+def self_hosted(seconds: float = SECONDS, extraction_seconds: float = 0.0) -> Iterator[Remote]:
     """Give a Mem0 server of one's own."""
-    key, http = Key(SERVER_KEY), HttpSettings(timeout_seconds=SECONDS)
+    key, http = Key(SERVER_KEY), HttpSettings(timeout_seconds=seconds)
     with FakeMem0Server() as fake:
         platform = Mem0ServerPlatform(
-            _url(fake), key, http, Clock(), extraction_seconds=extraction_seconds, **_reaching(more)
+            _url(fake), key, http, Clock(), extraction_seconds=extraction_seconds, proxies=dict, resolve=_resolve
         )
         yield Remote(platform, fake, key)
         platform.close()
@@ -81,8 +86,5 @@ def _url(fake: FakeMem0 | FakeMem0Server) -> str:
     return f"http://memory.example.org:{fake.port}"
 
 
-def _reaching(more: dict[str, Any]) -> dict[str, Any]:
-    def resolve(_: str, port: int) -> list[Any]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
-
-    return {"proxies": dict, "resolve": resolve, **more}
+def _resolve(_: str, port: int) -> list[Any]:
+    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
