@@ -1,7 +1,8 @@
 """What of a conversation may be kept: a person's and an agent's own words, without what is private or came from us.
 
 In this order: our own contexts go (what was recalled is never captured again), `<private>` spans go, the harness's own
-elements at a prompt's head go, and secrets are replaced. Nothing is cut (facts 18.13). Pure; raises for no text.
+elements at a prompt's head go, and secrets are replaced. Nothing is cut (facts 18.13), and what is kept is fit for
+UTF-8. Pure; raises for no text.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from memsyncd.hooks.prompt_noise import persons_words
 from memsyncd.platforms.platform import Message
 from memsyncd.recall.context import HEADING, TAG
+from memsyncd.recall.cutting import repaired
 from memsyncd.redaction import redact
 from memsyncd.redaction.private_spans import without_private
 
@@ -59,7 +61,7 @@ def without_own_context(text: str) -> str:
 
 
 def _own_words(content: object) -> str:
-    return without_private(without_own_context("\n".join(_texts(content))))
+    return without_private(without_own_context(repaired("\n".join(_texts(content)))))
 
 
 def _outside_elements(text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from memsyncd.hooks.prompt_noise import TAGS
 from memsyncd.platforms.platform import Memory
-from memsyncd.recall.cutting import cut, whole
+from memsyncd.recall.cutting import cut, repaired, whole
 from memsyncd.redaction import redact
 
 DEFAULT_BUDGET = 4_000
@@ -29,6 +29,7 @@ TAG = "memsyncd-memories"
 """The element that holds a context where it stands amid other text: by it, capture knows its own words again."""
 
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "unknown", "detached"})
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CLAIMED = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join((TAG, *TAGS))})\b)", re.IGNORECASE)
 
 
@@ -75,11 +76,11 @@ def clamped(budget: int) -> int:
 
 
 def words(text: str) -> str:
-    """Return `text` fit for a line: redacted, white space runs one space, no element that would end a frame early.
+    """Return `text` fit for a line: redacted, white space and control characters one space, fit for UTF-8.
 
-    A `<` before the name of our own or the harness's elements becomes `[`.
+    A `<` before the name of one of our own or the harness's elements becomes `[`: none ends a frame early.
     """
-    return _CLAIMED.sub("[", " ".join(redact(text).split()))
+    return _CLAIMED.sub("[", " ".join(_CONTROL.sub(" ", redact(repaired(text))).split()))
 
 
 def branch_label(branch: object) -> str:

@@ -1,4 +1,4 @@
-"""Cutting a text to a length without leaving half of anything at its end. Pure."""
+"""Texts without half of anything: cut to a length between characters, and mended where one came broken. Pure."""
 
 import unicodedata
 
@@ -34,6 +34,15 @@ def whole(text: str, end: int) -> int:
         if not _joins(text, end - back):
             return end - back
     return end - 1 if _halves_a_pair(text, end) else end
+
+
+def repaired(text: str) -> str:
+    """Return `text` so that UTF-8 can hold it: pairs of surrogates joined, a half alone replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def _joins(text: str, at: int) -> bool:

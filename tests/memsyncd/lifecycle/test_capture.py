@@ -28,6 +28,7 @@ HEADED_ONES = context(MEMORIES, frame=HEADED).text
         ("<system-reminder>a</system-reminder>\nwords", "words"),
         ("<command-name>/go</command-name>", ""),
         ("", ""),
+        ("\ud83d\ude00 \ud83d", "😀 \ufffd"),
         (None, ""),
         (7, ""),
         ([{"type": "text", "text": "a"}, {"type": "image"}, {"type": "input_text", "text": "b"}, 3, "c"], "a\nb\nc"),

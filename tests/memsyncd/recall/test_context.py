@@ -31,6 +31,11 @@ def memory(text: str, branch: object = None, identity: str = "") -> Memory:
     return Memory(identity or text[:8], text, metadata={} if branch is None else {"branch": branch})
 
 
+def test_a_memory_cannot_command_the_terminal_it_is_shown_on() -> None:
+    """Control characters become spaces, and half a character its replacement."""
+    assert context([memory("a\x1b[31mb\x00\x9bc \ud83d\ude00 \ud83d!")]).text == "1. a [31mb c 😀 \ufffd!"
+
+
 @pytest.mark.parametrize(("configured", "budget"), [(0, 1_000), (999, 1_000), (4_000, 4_000), (10_001, 10_000)])
 def test_a_configured_budget_is_clamped(configured: int, budget: int) -> None:
     """Facts 8.1: between 1,000 and 10,000 characters."""
@@ -170,6 +175,7 @@ def test_a_context_keeps_its_budget_and_its_frame(memories: list[Memory], budget
         return
     assert found.text.startswith(frame.before)
     assert found.text.endswith(frame.after)
+    assert found.text.encode()
     assert found.text.count(f"<{TAG}>") == found.text.count(f"</{TAG}>") == frame.before.count(f"<{TAG}>")
     lines = found.text.removeprefix(frame.before)[: len(found.text) - len(frame.before) - len(frame.after)].split("\n")
     assert len(lines) == len(found.included)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsyncd.recall.cutting import ELLIPSIS, cut, whole
+from memsyncd.recall.cutting import ELLIPSIS, cut, repaired, whole
 from memsyncd.redaction import REPLACEMENT
 
 
@@ -30,6 +30,22 @@ from memsyncd.redaction import REPLACEMENT
 def test_the_cut_falls_between_characters(text: str, limit: int, kept: str) -> None:
     """Before marks, joined characters, pairs of surrogates and marks of redaction, never within."""
     assert cut(text, limit) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("", ""),
+        ("aé😀\ufeff", "aé😀\ufeff"),
+        ("\ud83d\ude00", "😀"),
+        ("\ud83da", "\ufffda"),
+        ("a\ude00", "a\ufffd"),
+        ("\ufeff\ud83d", "\ufeff\ufffd"),
+    ],
+)
+def test_a_broken_text_is_mended(text: str, mended: str) -> None:
+    """Halves that belong together become one, a half alone is replaced, and nothing else is touched."""
+    assert repaired(text) == mended
 
 
 PIECES = st.lists(
