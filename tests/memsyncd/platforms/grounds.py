@@ -1,9 +1,10 @@
-"""What the conformance suite stands on: each platform, ready to be asked, with the fake behind it where there is one."""
+"""What the conformance suite stands on: each platform ready to be asked, the fake behind it, and a batch to send."""
 
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,16 @@ from memsyncd.clock import Clock
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.mem0 import Mem0Platform
 from memsyncd.platforms.mem0_server import Mem0ServerPlatform
-from memsyncd.platforms.platform import Platform
+from memsyncd.platforms.platform import (
+    Accepted,
+    Batch,
+    ExtractionState,
+    Found,
+    Memory,
+    Message,
+    Platform,
+    Query,
+)
 from memsyncd.platforms.transport import HttpSettings
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
@@ -21,6 +31,20 @@ SECONDS = 10.0
 
 SHORT_SECONDS = 0.5
 """Of a write that is to end by its time."""
+
+
+STATEMENT = "We use pnpm for the web client."
+BATCH = Batch(
+    packet_id="p-1",
+    number=0,
+    messages=[Message("user", STATEMENT), Message("assistant", "Noted.")],
+    user_id="ada",
+    app_id="shop",
+    agent_id="shop-1a2b",
+    run_id="session-1",
+    metadata={"memsyncd_packet": "p-1", "memsyncd_batch": 0, "dirs": ["billing", "billing/src"]},
+)
+QUERY = Query("what does the web client use?", user_id="ada", app_id="shop", agent_ids=["shop-1a2b"])
 
 
 class Key:
@@ -88,3 +112,26 @@ def _url(fake: FakeMem0 | FakeMem0Server) -> str:
 
 def _resolve(_: str, port: int) -> list[Any]:
     return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+
+def packet(name: str, *messages: Message) -> Batch:
+    """Return the batch as that of another packet, and with other messages if given."""
+    metadata = {**BATCH.metadata, "memsyncd_packet": name}
+    return replace(BATCH, packet_id=name, metadata=metadata, messages=messages or BATCH.messages)
+
+
+def confirmed(platform: Platform, accepted: Accepted) -> int:
+    """Return how many memories an accepted batch made: told at once, or asked for."""
+    if accepted.finished:
+        return accepted.memories
+    extraction = platform.extraction(accepted.event_id)
+    assert extraction.state is ExtractionState.SUCCEEDED
+    return extraction.memories
+
+
+def texts(memories: Sequence[Memory]) -> list[str]:
+    return [memory.memory for memory in memories]
+
+
+def find(platform: Platform, name: str = "p-1", number: int = 0) -> Found | None:
+    return platform.find(name, number, user_id="ada", app_id="shop", posted_at=time.time())

@@ -11,14 +11,10 @@ from pathlib import Path
 import pytest
 
 from memsyncd.platforms.platform import (
-    Accepted,
-    Batch,
     Busy,
     Cancelled,
     ExtractionState,
-    Found,
     KeyRefused,
-    Memory,
     Message,
     NoAnswer,
     NotUnderstood,
@@ -30,20 +26,19 @@ from memsyncd.platforms.platform import (
     Unreachable,
 )
 from tests.fakes import mem0_behaviours as behave
-from tests.memsyncd.platforms.grounds import REMOTE, SHORT_SECONDS, Remote, ground
-
-STATEMENT = "We use pnpm for the web client."
-BATCH = Batch(
-    packet_id="p-1",
-    number=0,
-    messages=[Message("user", STATEMENT), Message("assistant", "Noted.")],
-    user_id="ada",
-    app_id="shop",
-    agent_id="shop-1a2b",
-    run_id="session-1",
-    metadata={"memsyncd_packet": "p-1", "memsyncd_batch": 0, "dirs": ["billing", "billing/src"]},
+from tests.memsyncd.platforms.grounds import (
+    BATCH,
+    QUERY,
+    REMOTE,
+    SHORT_SECONDS,
+    STATEMENT,
+    Remote,
+    confirmed,
+    find,
+    ground,
+    packet,
+    texts,
 )
-QUERY = Query("what does the web client use?", user_id="ada", app_id="shop", agent_ids=["shop-1a2b"])
 
 
 @pytest.fixture(params=["local", *REMOTE])
@@ -63,30 +58,6 @@ def hasty(request: pytest.FixtureRequest) -> Iterator[Remote]:
     """Give one that waits for no write longer than half a second."""
     with REMOTE[request.param](SHORT_SECONDS) as ready:
         yield ready
-
-
-def packet(name: str, *messages: Message) -> Batch:
-    """Return the batch as that of another packet, and with other messages if given."""
-    metadata = {**BATCH.metadata, "memsyncd_packet": name}
-    return replace(BATCH, packet_id=name, metadata=metadata, messages=messages or BATCH.messages)
-
-
-def confirmed(platform: Platform, accepted: Accepted) -> int:
-    """Return how many memories an accepted batch made: told at once, or asked for."""
-    if accepted.finished:
-        return accepted.memories
-    extraction = platform.extraction(accepted.event_id)
-    assert extraction.state is ExtractionState.SUCCEEDED
-    return extraction.memories
-
-
-def texts(memories: object) -> list[str]:
-    assert isinstance(memories, list | tuple)
-    return [memory.memory for memory in memories if isinstance(memory, Memory)]
-
-
-def find(platform: Platform, name: str = "p-1", number: int = 0) -> Found | None:
-    return platform.find(name, number, user_id="ada", app_id="shop", posted_at=time.time())
 
 
 # Everywhere.

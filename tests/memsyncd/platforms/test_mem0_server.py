@@ -13,8 +13,18 @@ from memsyncd.platforms.platform import Accepted, Busy, Found, KeyRefused, NotUn
 from memsyncd.platforms.transport import HttpSettings
 from tests.fakes import mem0_behaviours as behave
 from tests.fakes.mem0_server import FakeMem0Server
-from tests.memsyncd.platforms.grounds import SHORT_SECONDS, Key, Remote, self_hosted
-from tests.memsyncd.platforms.test_conformance import BATCH, QUERY, STATEMENT, find, packet, texts
+from tests.memsyncd.platforms.grounds import (
+    BATCH,
+    QUERY,
+    SHORT_SECONDS,
+    STATEMENT,
+    Key,
+    Remote,
+    find,
+    packet,
+    self_hosted,
+    texts,
+)
 
 
 @pytest.fixture

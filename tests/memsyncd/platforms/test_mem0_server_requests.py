@@ -6,7 +6,7 @@ import pytest
 
 from memsyncd.platforms import instructions, mem0_server_requests
 from memsyncd.platforms.platform import Rejected
-from tests.memsyncd.platforms.test_conformance import BATCH, QUERY
+from tests.memsyncd.platforms.grounds import BATCH, QUERY
 
 
 def test_an_add_carries_what_the_server_knows() -> None:
