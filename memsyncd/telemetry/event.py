@@ -42,7 +42,7 @@ class TelemetryEvent:
             "timestamp": self.timestamp,
             "properties": self.properties,
         }
-        return json.dumps(_without_nulls(document), separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+        return _TO_JSON.encode(_without_nulls(document)).encode("ascii") + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> "TelemetryEvent | None":
@@ -52,8 +52,7 @@ class TelemetryEvent:
         without its other half, which strict readers refuse, as U+FFFD.
         """
         try:
-            document = json.loads(line, parse_constant=_no_number, parse_float=_finite)
-            return cls._from_document(_without_nulls(document))
+            return cls._from_document(_without_nulls(_FROM_JSON.decode(line.decode("utf-8-sig"))))
         except (ValueError, RecursionError):  # JSONDecodeError and UnicodeDecodeError are ValueErrors
             return None
 
@@ -101,3 +100,8 @@ def _no_number(_constant: str) -> None:
 def _finite(text: str) -> float | None:
     number = float(text)
     return number if math.isfinite(number) else None
+
+
+_TO_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_FROM_JSON = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite)
+"""Made once: `json.dumps` and `json.loads` would make one for each line."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from memsyncd.telemetry import private_file
 
-NAME = "telemetry-lifecycle.json"
+NAME = "telemetry-install.json"
 SENTINEL_PREFIX = "telemetry-version-"
 
 _PATIENCE_SECONDS = 1.0

@@ -84,9 +84,8 @@ class Recorder:
 
     def record_alias(self, anonymous_id: str, account: str) -> bool:
         """Append the event that tells the endpoint who this machine turned out to be (facts 12.25). As `record`."""
-        moment, told = rfc3339(self._clock.wall()), {"alias": anonymous_id, **self._stamps}
-        event = TelemetryEvent("$create_alias", self._new_uuid(), moment, told, extra={"distinct_id": account})
-        return self._kept(event.to_line)
+        told, account_id = {"alias": anonymous_id, **self._stamps}, {"distinct_id": account}
+        return self._kept(lambda: self._event_line("$create_alias", told, account_id))
 
     def _kept(self, make: Callable[[], bytes]) -> bool:
         try:
@@ -104,7 +103,10 @@ class Recorder:
             "session_hash": self._salt.hash(session_id) if session_id else None,
         }
         told = {**clean(properties, self._redact), **hashes, **self._stamps}
-        return TelemetryEvent(full_name(name), self._new_uuid(), rfc3339(self._clock.wall()), told).to_line()
+        return self._event_line(full_name(name), told, {})
+
+    def _event_line(self, event: str, properties: Mapping[str, Any], extra: Mapping[str, Any]) -> bytes:
+        return TelemetryEvent(event, self._new_uuid(), rfc3339(self._clock.wall()), properties, extra).to_line()
 
     def _count(self, dropped: int) -> None:
         with self._lock:

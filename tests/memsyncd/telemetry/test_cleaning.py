@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.redaction import redact
@@ -77,6 +77,7 @@ def entries_of(value: Any) -> int:
     return 0
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(KEYS, ANYTHING, max_size=6))
 def test_no_private_key_survives_and_all_is_json(properties: dict[str, Any]) -> None:
     """Whatever comes in, JSON comes out, without a key of 12.5 in any spelling at any depth, in lists too."""
@@ -124,6 +125,7 @@ SHAPES = st.sampled_from(["ghp_{}", "m0-{}", "password={}", "https://bob:{}@host
 AROUND = st.text("abc xyz,.\n\u00e4", max_size=60)
 
 
+@settings(max_examples=60, deadline=None)
 @given(SHAPES, SECRET_BODY, AROUND, AROUND, st.integers(0, 1_000))
 def test_a_secret_survives_nowhere(shape: str, body: str, before: str, after: str, padding: int) -> None:
     """A secret in a value, in a list, or in a key is redacted, wherever in the text the length's bound falls."""
@@ -158,6 +160,12 @@ def test_what_is_cut_is_counted() -> None:
     }
     assert clean({"list": list(range(1_000))}, redact)[CUT] == 1_001 - MAX_VALUES
     assert len(clean({f"k{number}": number for number in range(1_000)}, redact)) == MAX_VALUES + 1
+
+
+@pytest.mark.parametrize("key", ["path" + "_" * MAX_KEY + "x", "query" + "-" * (MAX_KEY - 5) + "s"])
+def test_a_key_that_becomes_private_when_cut_is_dropped(key: str) -> None:
+    """The key as it would be told is judged too."""
+    assert clean({key: "x"}, redact) == {}
 
 
 def test_two_keys_that_become_one_are_counted() -> None:

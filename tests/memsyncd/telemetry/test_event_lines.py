@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.telemetry.event import TelemetryEvent, full_name
@@ -21,6 +21,7 @@ PROPERTIES = st.dictionaries(SENDABLE, VALUES, max_size=5)
 EXTRA = st.dictionaries(SENDABLE.filter(lambda key: key not in {"event", "uuid", "timestamp", "properties"}), VALUES)
 
 
+@settings(max_examples=60, deadline=None)
 @given(SENDABLE, SENDABLE, SENDABLE, PROPERTIES, EXTRA)
 def test_what_is_written_is_read_again(
     event: str, uuid: str, timestamp: str, properties: dict[str, Any], extra: dict[str, Any]
@@ -32,6 +33,7 @@ def test_what_is_written_is_read_again(
     assert TelemetryEvent.from_line(line) == written
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_an_event_or_none(line: bytes) -> None:
     """Reading never raises, and what it reads can be written."""
@@ -57,6 +59,11 @@ def test_a_plugins_line_is_taken_as_it_is() -> None:
     """Keys of another recorder are kept beside the four; what is missing is empty, for the sender to judge."""
     event = TelemetryEvent.from_line(b'{"event": "code.recall", "distinct_id": "code-anon-1", "properties": {"n": 1}}')
     assert event == TelemetryEvent("code.recall", "", "", {"n": 1}, {"distinct_id": "code-anon-1"})
+
+
+def test_a_byte_order_mark_is_no_damage() -> None:
+    """Some programs begin every file with one."""
+    assert TelemetryEvent.from_line(b'\xef\xbb\xbf{"event": "code.x"}\r\n') == TelemetryEvent("code.x", "", "")
 
 
 def test_nulls_are_left_out() -> None:

@@ -76,16 +76,16 @@ def test_each_version_is_told_of_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"version": 3}', "\x00"])
 def test_a_damaged_state_is_mended(tmp_path: Path, content: str) -> None:
     """An unreadable state counts as another version's, once: it does not disable upgrades for good (12.27, 20.12)."""
-    (tmp_path / "telemetry-lifecycle.json").write_text(content)
+    (tmp_path / "telemetry-install.json").write_text(content)
     assert [due(tmp_path), due(tmp_path), due(tmp_path, "1.1.0"), due(tmp_path, "1.1.0")] == ["upgrade", None, "upgrade", None]  # fmt: skip
 
 
 def test_a_damaged_state_is_no_second_upgrade(tmp_path: Path) -> None:
     """Where this version was told of already, the state is only mended."""
     assert due(tmp_path) == "install"
-    (tmp_path / "telemetry-lifecycle.json").write_text("")
+    (tmp_path / "telemetry-install.json").write_text("")
     assert due(tmp_path) is None
-    assert "1.0.0" in (tmp_path / "telemetry-lifecycle.json").read_text()
+    assert "1.0.0" in (tmp_path / "telemetry-install.json").read_text()
 
 
 @pytest.mark.parametrize("before", ["nothing", "another version", "damage", "content"])
@@ -94,7 +94,7 @@ def test_what_could_not_be_recorded_is_due_again(tmp_path: Path, before: str) ->
     if before == "another version":
         due(tmp_path, "0.9.0")
     elif before == "damage":
-        (tmp_path / "telemetry-lifecycle.json").touch()
+        (tmp_path / "telemetry-install.json").touch()
     elif before == "content":
         (tmp_path / "queue.sqlite3").touch()
     found = sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir())
@@ -122,14 +122,14 @@ def test_a_crash_between_claim_and_state_is_mended(tmp_path: Path) -> None:
     due(tmp_path, "0.9.0")
     (tmp_path / "telemetry-version-1.0.0").touch()
     assert due(tmp_path) is None
-    assert "1.0.0" in (tmp_path / "telemetry-lifecycle.json").read_text()
+    assert "1.0.0" in (tmp_path / "telemetry-install.json").read_text()
     assert due(tmp_path, "1.1.0") == "upgrade"
 
 
 @pytest.mark.parametrize("obstacle", ["directory", "fifo", "link", "no place"])
 def test_what_cannot_be_claimed_is_not_due(tmp_path: Path, obstacle: str) -> None:
     """Nothing is raised and nobody waits: without a claim there is no event, rather than one at every start."""
-    path = tmp_path / "data" / "telemetry-lifecycle.json"
+    path = tmp_path / "data" / "telemetry-install.json"
     if obstacle != "no place":
         path.parent.mkdir()
     if obstacle == "directory":
@@ -174,7 +174,7 @@ def test_parallel_processes_have_one_event(tmp_path: Path) -> None:
         if before == "older":
             due(place, "0.9.0")
         elif before != "fresh":
-            (place / ("telemetry-lifecycle.json" if before == "damaged" else "memory.sqlite3")).touch()
+            (place / ("telemetry-install.json" if before == "damaged" else "memory.sqlite3")).touch()
     told = race(SETTING, DUE, [[tmp_path]] * 5)
     for number, each in enumerate(zip(*told, strict=True)):
         event = "install" if BEFORE[number % 4] == "fresh" else "upgrade"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from memsyncd.clock import Clock
 from memsyncd.redaction import redact
+from memsyncd.telemetry.cleaning import clean
 from memsyncd.telemetry.recorder import MAX_DROPPED, MAX_LINE_BYTES, MAX_SPOOL_BYTES, Recorder, dropped
 from memsyncd.telemetry.salt import Salt
 from tests.memsyncd.telemetry.children import RECORDER, REPOSITORY
@@ -50,6 +52,25 @@ def test_an_event_is_one_line(tmp_path: Path) -> None:
         {"event": "code.flush", "uuid": "00000000-0000-4000-8000-000000000001", **common, "properties": {"batches": 3, **stamps}},
         {"event": "code.recall", "uuid": "00000000-0000-4000-8000-000000000002", **common, "properties": stamps},
     ]  # fmt: skip
+
+
+def test_an_alias_is_an_event_of_the_endpoints_own(tmp_path: Path) -> None:
+    """It goes under the account, names the machine's id until now, and is as safe to record (12.25)."""
+    assert recorder(tmp_path).record_alias("code-anon-1", "ada@example.org")
+    [event] = lines(tmp_path)
+    assert (event["event"], event["distinct_id"]) == ("$create_alias", "ada@example.org")
+    assert event["properties"]["alias"] == "code-anon-1"
+    assert not recorder(tmp_path, clock=Clock(wall=fails)).record_alias("code-anon-1", "ada@example.org")
+    assert dropped(tmp_path) == 1
+
+
+def test_what_is_recorded_passes_the_senders_cleaning(tmp_path: Path) -> None:
+    """A sender cleans once more: hashes, ids and labels are no secrets to it."""
+    for number in range(50):
+        assert recorder(tmp_path).record("flush", {"n": number}, repo_id=f"r-{number}", session_id=f"s-{number}")
+        assert recorder(tmp_path).record_alias(f"code-anon-{uuid.uuid4().hex}", "ada@example.org")
+    for event in lines(tmp_path):
+        assert clean(event["properties"], redact) == event["properties"]
 
 
 def test_nobody_else_labels_an_event(tmp_path: Path) -> None:
