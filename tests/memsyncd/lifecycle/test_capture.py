@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.lifecycle.capture import prepare_conversation, prepare_user_text, without_own_context
@@ -170,6 +170,7 @@ PIECES = [
 
 
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=30))
+@settings(deadline=None)
 def test_nothing_private_stays_however_it_is_mixed(pieces: list[str]) -> None:
     """Once is enough, and what stood within a span is gone."""
     text = "".join(pieces)
@@ -181,6 +182,7 @@ def test_nothing_private_stays_however_it_is_mixed(pieces: list[str]) -> None:
 
 
 @given(before=st.text(max_size=20), behind=st.text(max_size=20), ours=st.sampled_from([OURS, OURS_IN_OTHER_WORDS]))
+@settings(deadline=None)
 def test_a_context_amid_any_text_goes_and_the_text_stays(before: str, behind: str, ours: str) -> None:
     """It is put together and taken out again."""
     assert without_own_context(f"{before}{ours}{behind}") == f"{before}\n{behind}"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.clock import rfc3339
@@ -132,6 +132,7 @@ TEXT = st.text(max_size=60) | st.lists(
 @given(
     text=TEXT, max_lines=st.integers(1, 6), max_characters=st.integers(0, 40), max_bytes=st.none() | st.integers(0, 60)
 )
+@settings(deadline=None)
 def test_the_limits_hold_and_no_character_is_halved(
     text: str, max_lines: int, max_characters: int, max_bytes: int | None
 ) -> None:
@@ -151,6 +152,7 @@ def test_the_limits_hold_and_no_character_is_halved(
 
 
 @given(text=TEXT, max_characters=st.integers(0, 40))
+@settings(deadline=None)
 def test_a_mark_of_redaction_is_never_halved(text: str, max_characters: int) -> None:
     """Half a mark could be taken for the text."""
     kept = truncated(text, max_characters=max_characters, max_lines=100).rpartition("\n\n")[0]

@@ -1,7 +1,7 @@
 """A project's name from its remote."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.lifecycle.project import project_from_remote
@@ -63,6 +63,7 @@ def test_a_secret_in_the_path_is_a_hash() -> None:
     url=st.text(max_size=50)
     | st.text(alphabet=st.sampled_from("a.:/@?#[]~-\\ "), max_size=30).map("https://zz:qq@{}".format)
 )
+@settings(deadline=None)
 def test_no_text_raises_and_no_user_stays(url: str) -> None:
     """Whatever stands where a remote should."""
     name = project_from_remote(url)

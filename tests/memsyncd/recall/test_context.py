@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.platforms.platform import Memory
@@ -166,6 +166,7 @@ MEMORIES = st.lists(st.builds(memory, TEXTS, st.none() | TEXTS), max_size=6)
 
 
 @given(memories=MEMORIES, budget=st.integers(-5, 400), frame=st.sampled_from([BARE, HEADED, tagged(), Frame("", "\n")]))
+@settings(deadline=None)
 def test_a_context_keeps_its_budget_and_its_frame(memories: list[Memory], budget: int, frame: Frame) -> None:
     """Never over, the frame whole and its tags balanced, no half of a mark, and what is included stands in it."""
     found = context(memories, budget=budget, frame=frame)
@@ -192,6 +193,7 @@ def test_a_context_keeps_its_budget_and_its_frame(memories: list[Memory], budget
     ),
     limit=st.integers(0, 120),
 )
+@settings(deadline=None)
 def test_contexts_put_together_keep_the_limit_and_say_nothing_twice(texts: list[str], limit: int) -> None:
     """Facts 8.7, with the note on what is missing within the limit too."""
     text = combined(texts, limit=limit)

@@ -1,7 +1,7 @@
 """A cut leaves no half of anything."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.recall.cutting import ELLIPSIS, cut, repaired, whole
@@ -54,6 +54,7 @@ PIECES = st.lists(
 
 
 @given(pieces=PIECES, limit=st.integers(-2, 60))
+@settings(deadline=None)
 def test_what_stays_is_a_beginning_of_whole_pieces(pieces: list[str], limit: int) -> None:
     """Never over the limit, and cut only where a piece ends."""
     text = "".join(pieces)
@@ -66,6 +67,7 @@ def test_what_stays_is_a_beginning_of_whole_pieces(pieces: list[str], limit: int
 
 
 @given(text=st.text(alphabet=st.sampled_from("a\u0301\u200d\ud83d\ude00😀"), max_size=80), end=st.integers(-3, 90))
+@settings(deadline=None)
 def test_no_text_has_its_pairs_of_surrogates_halved(text: str, end: int) -> None:
     """However many marks stand in a row."""
     place = whole(text, end)
