@@ -26,6 +26,9 @@ BUSY_SECONDS = 30.0
 RETRY_SECONDS = 0.004
 """The longest pause between two tries, about one transaction of another process; random, so that all get their turn."""
 
+_PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL)
+"""A lock, and the race of many processes that open a file at once."""
+
 Result = TypeVar("Result")
 Row = tuple[Any, ...]
 _INHERITED: list[sqlite3.Connection] = []
@@ -115,7 +118,7 @@ class Database:
             try:
                 return self._transact(begin, act)
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if error.sqlite_errorcode & 0xFF not in _PASSING or time.monotonic() > deadline:
                     raise StoreUnavailable(f"{self._path}: {error}") from error
             except (sqlite3.DatabaseError, OSError) as error:
                 raise StoreUnavailable(f"{self._path}: {error}") from error

@@ -13,6 +13,9 @@ _UPSERT_FACT = """
     DO UPDATE SET value = excluded.value, source = excluded.source, source_rank = excluded.source_rank
     WHERE source_rank <= excluded.source_rank
 """
+_FACTS_OF_SCOPE = """
+    SELECT key, value FROM state_facts WHERE user_id = ? AND scoped = ? AND topic_id = ? ORDER BY number
+"""
 _MOST_ROWS = 2**63 - 1
 
 
@@ -61,12 +64,10 @@ class SqliteMemoryProvider(StateProvider):
         await self._database.write(lambda store: store.execute(_UPSERT_FACT, values))
 
     async def _facts(self, user_id: str, topic_id: str | None) -> list[tuple[str, str]]:
-        query = """
-            SELECT key, value FROM state_facts
-            WHERE user_id = ? AND (scoped = 0 OR scoped = ? AND topic_id = ?) ORDER BY scoped, number
-        """
-        values = (user_id, topic_id is not None, topic_id or "")
-        rows = await self._database.read(lambda store: store.all(query, values))
+        scopes = [(False, "")] if topic_id is None else [(False, ""), (True, topic_id)]
+        rows = await self._database.read(
+            lambda store: [row for scope in scopes for row in store.all(_FACTS_OF_SCOPE, (user_id, *scope))]
+        )
         return [(key, value) for key, value in rows]
 
     async def _put(self, kind: DocumentKind, user_id: str, topic_id: str, body: str, *, replace: bool = True) -> None:
