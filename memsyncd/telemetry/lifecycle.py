@@ -24,8 +24,9 @@ class Lifecycle:
     """Which of the two is due in the data directory `data` for this `version`.
 
     `sample` comes before anything is written; `due` claims the event for this process, so that of many that start
-    at once one records it; `release` gives it back where recording failed. While telemetry is off none is called,
-    so nothing is used up.
+    at once one records it; `release` gives it back where recording failed. A crash between claim and record loses
+    it: none is told twice. While telemetry is off none of these is called, so nothing is used up. What stays is the
+    state and one empty sentinel for each version that ran.
     """
 
     def __init__(self, data: Path, version: str) -> None:
@@ -68,12 +69,14 @@ class Lifecycle:
         if self._before is None:
             if not private_file.publish(self._state, self._content()):
                 return None
-            private_file.publish(self._sentinel, b"")
+            with contextlib.suppress(OSError):  # needed only should this version come again after another
+                private_file.publish(self._sentinel, b"")
             return "install" if fresh else "upgrade"
         if _version_of(self._before) == self._version:
             return None
         won = private_file.publish(self._sentinel, b"")
-        private_file.swap(self._state, self._before, self._content())
+        with contextlib.suppress(OSError):  # the sentinel alone is enough against a second time
+            private_file.swap(self._state, self._before, self._content())
         return "upgrade" if won else None
 
     @property

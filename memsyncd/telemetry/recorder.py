@@ -111,11 +111,8 @@ class Recorder:
     def _count(self, dropped: int) -> None:
         with self._lock:
             self._owed += dropped
-            try:
-                _append_owed(self._dropped_path, self._owed)
-            except OSError:
-                return
-            self._owed = 0
+            with contextlib.suppress(OSError):  # it stays owed
+                self._owed -= _counted(self._dropped_path, self._owed)
 
 
 def dropped(spool: Path) -> int:
@@ -179,12 +176,12 @@ def _unlock(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
-def _append_owed(path: str, owed: int) -> None:
+def _counted(path: str, owed: int) -> int:
+    """Append a byte for each event owed; return for how many it did, or all where the counter is at its end."""
     file = _opened(path, os.O_WRONLY)
     try:
         room = MAX_DROPPED - os.fstat(file).st_size
-        if room > 0:
-            os.write(file, b"." * min(owed, room))
+        return os.write(file, b"." * min(owed, room)) if room > 0 else owed
     finally:
         os.close(file)
 
