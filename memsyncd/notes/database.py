@@ -1,0 +1,53 @@
+"""One connection to the notes, for one thread at a time, its errors told in the words of our own tree."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memsyncd.notes import errors, schema
+from memsyncd.platforms.local.schema import NewerSchema
+
+
+class Database:
+    """A connection opened on first use, and again after a failure to open. `begin` is how each transaction begins:
+    one that writes takes the lock at once, so that it never has to give up half way."""
+
+    def __init__(self, path: Path, *, begin: str) -> None:
+        self._path = path
+        self._begin = begin
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._closed = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run the block in one transaction. Raises NoteError, and what the block raises; then nothing was changed."""
+        with self._lock:
+            try:
+                if self._closed:
+                    raise errors.StoreUnavailable("the memory store is closed: the program is stopping")
+                if self._connection is None:
+                    self._connection = schema.open_notes(self._path)
+                yield from self._run(self._connection)
+            except (sqlite3.Error, OSError, NewerSchema) as error:
+                raise errors.mapped(error) from error
+
+    def _run(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+        connection.execute(self._begin)
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Close the connection for good; a transaction that runs is waited for."""
+        with self._lock:
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
