@@ -282,6 +282,8 @@ NOTHING_LEFT = """
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 results += [told.record("one"), told.record("two"), told.uncounted]
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+results += [told.record("three"), told.uncounted]
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 results.append(told.record("after"))
 print(json.dumps([results, told.uncounted]))
@@ -314,9 +316,9 @@ def test_a_disk_that_fills_up_costs_the_event_and_no_other(tmp_path: Path) -> No
 
 
 def test_a_disk_without_room_for_the_count_is_remembered(tmp_path: Path) -> None:
-    """Where not even a byte fits, the drops are counted as soon as one does."""
-    assert run(NOTHING_LEFT, tmp_path) == [[False, False, 2, True], 0]
-    assert dropped(tmp_path) == 2
+    """Where not even a byte fits, the drops are counted as soon as one does, each for the byte that fits."""
+    assert run(NOTHING_LEFT, tmp_path) == [[False, False, 2, False, 2, True], 0]
+    assert dropped(tmp_path) == 3
 
 
 def test_a_spool_without_the_right_to_write_costs_only_the_event(tmp_path: Path) -> None:
