@@ -55,6 +55,7 @@ class Telemetry:
         lifecycle: Lifecycle | None = None,
     ) -> None:
         self._target = target
+        self.interval_seconds = target.interval_seconds
         self._data = places.data
         self._platform = platform
         self._key_source = key_source
@@ -72,7 +73,7 @@ class Telemetry:
             self._drain,
             spools=lambda: directories(self._data, served.spools()),
             sender=self._sender,
-            interval_seconds=target.interval_seconds,
+            interval_seconds=self.interval_seconds,
             hold=self._held,
         )
         self.recording = Recording(
@@ -123,7 +124,7 @@ class Telemetry:
             state, alias = self._identity.settle(key, self._resolve if key else None)
         except OSError as error:
             why = f"its id cannot be kept: {error.strerror or type(error).__name__}"
-            raise Ended(Snooze(self._target.interval_seconds, why)) from error
+            raise Ended(Snooze(self.interval_seconds, why)) from error
         if alias is not None:
             self._new_recorder(self._data, HARNESS).record_alias(alias.anonymous_id, alias.email)
         return Sender(state.distinct_id, is_account=bool(state.email))

@@ -17,9 +17,6 @@ DROPPED = "telemetry-dropped"
 OURS = ("telemetry.", "telemetry-")
 """How the name of every file of telemetry's begins."""
 
-KEPT = ("telemetry-install.json", "telemetry-version-")
-"""How the names of those begin that remember which version was told of: discarded, they would have it told again."""
-
 READ_BYTES = 1024 * 1024
 """Four times what a spool takes before its recorder drops (facts 12.3); what is beyond is neither counted nor shown."""
 
@@ -59,14 +56,21 @@ def contents(places: Iterable[Path]) -> Iterator[bytes]:
 
 
 def discard(places: Iterable[Path]) -> int:
-    """Remove every file of telemetry's but what is to be kept; return how many were. For our own directories only."""
+    """Remove every file of telemetry's; return how many were. For our own directories only.
+
+    What remembers which version was told of as installed stays, or a later yes would have it told again.
+    """
+    found = [(place, name) for place in places for name in _names(place)]
+    if not found:
+        return 0
+    from memsyncd.telemetry import lifecycle  # noqa: PLC0415  (while telemetry is off none of its code is loaded)
+
     removed = 0
-    for place in places:
-        for name in _names(place):
-            if not name.startswith(KEPT):
-                with contextlib.suppress(OSError):  # a directory, or no right: nothing of ours
-                    os.unlink(place / name)
-                    removed += 1
+    for place, name in found:
+        if not name.startswith((lifecycle.NAME, lifecycle.SENTINEL_PREFIX)):
+            with contextlib.suppress(OSError):  # a directory, or no right: nothing of ours
+                os.unlink(place / name)
+                removed += 1
     return removed
 
 

@@ -31,11 +31,12 @@ def sampled(places: Places, settings: Settings) -> "Lifecycle | None":
     return lifecycle
 
 
-def busy(parts: Parts) -> int:
-    """Return how many jobs of telemetry's run or are about to: nobody waits for them."""
+def is_all_that_runs(parts: Parts) -> bool:
+    """Whether of the jobs that run, or are about to, none is anything but telemetry's own: nobody waits for that."""
     if parts.telemetry is None:
-        return 0
-    return sum(len(parts.queue.jobs(state=state, kind=KIND)) for state in (JobState.READY, JobState.CLAIMED))
+        return False
+    busy = [job for state in (JobState.READY, JobState.CLAIMED) for job in parts.queue.jobs(state=state, limit=2)]
+    return all(job.kind == KIND for job in busy)
 
 
 def at_start(parts: Parts) -> None:
@@ -47,6 +48,7 @@ def at_start(parts: Parts) -> None:
 
         stand(queue, telemetry.endpoint.destination if telemetry else None)
     if telemetry is not None:
+        queue.hasten(telemetry.endpoint.destination, telemetry.interval_seconds)  # a shorter one counts at once
         telemetry.started()
         return
     own = (spool for spool in parts.served.spools() if spool.own)
