@@ -70,11 +70,11 @@ def import_old_notes(store: NoteStore, source: Path, aside: Path) -> ImportedFil
     in the directory `aside`.
 
     Repeated, it brings nothing twice; what was changed, forgotten or has expired here since stays so. One bad entry
-    costs no other, one bad file neither. Raises OSError where the directory cannot be read, NoteError where the store
-    cannot be written; what was brought by then stays.
+    costs no other, one bad file neither. Raises OSError where the source is not there or cannot be listed, NoteError
+    where the store cannot be written; what was brought by then stays.
     """
     tally = _Tally(store)
-    for path in sorted(source.iterdir()) if source.is_dir() else [source]:
+    for path in sorted(source.iterdir()) if stat.S_ISDIR(source.stat().st_mode) else [source]:
         if path.name.endswith(old_entries.SUFFIX):
             _import_file(tally, path, aside)
         else:

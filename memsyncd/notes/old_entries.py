@@ -14,7 +14,7 @@ from memsyncd.notes.note import IncomingNote
 
 SUFFIX = ".json"
 STATISTICS = "_meta.json"
-"""The old server's own figures, unless they are a list: then a namespace of that name was stored over them (defect 6)."""
+"""The old server's own figures, unless it is a list: then a namespace of that name was stored over them (defect 6)."""
 
 _YEAR_10000 = 253_402_300_800
 

@@ -15,7 +15,7 @@ def containing(
 ) -> Sequence[tuple[float, int]]:
     """Return (score, number) of notes whose key or value holds the query, ASCII letters in either case, other letters
     as written or in lower case: those with it in the key first, then the last written; MAX_CONTAINING at most."""
-    wanted = query.strip()
+    wanted = query.replace("\0", "").strip()  # at which SQLite's pattern would end
     if not wanted:
         return ()
     where = "" if namespace is None else "WHERE namespace = ?"

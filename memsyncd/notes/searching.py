@@ -87,13 +87,17 @@ def _with_alike(connection: sqlite3.Connection, asked: Sequence[QueryWord]) -> S
 
 
 def _beginnings(connection: sqlite3.Connection, term: str) -> Sequence[str]:
+    """Return words that begin with a stem, also where its last `i` was a `y`: `deployed` and `deployment` differ so."""
     if len(term) < MIN_BEGINNING_CHARS or not term.isalpha():
         return ()
-    found = connection.execute(
-        "SELECT term FROM note_vocabulary WHERE term > ? AND term < ? LIMIT ?",
-        (term, term + "\U0010ffff", MAX_BEGINNINGS),
-    )
-    return [other for (other,) in found]
+    found: list[str] = []
+    for beginning in (term, term[:-1] + "y") if term.endswith("i") else (term,):
+        rows_ = connection.execute(
+            "SELECT term FROM note_vocabulary WHERE term >= ? AND term < ? LIMIT ?",
+            (beginning, beginning + "\U0010ffff", MAX_BEGINNINGS),
+        )
+        found += [other for (other,) in rows_]
+    return found
 
 
 def _inside(connection: sqlite3.Connection, terms: Sequence[str]) -> Mapping[str, Sequence[str]]:
