@@ -66,11 +66,16 @@ class ClaimFile:
     def keep_aside(self, lines: bytes, suffix: str) -> None:
         """Keep lines that will not be sent beside the claim, on the disk before they leave it."""
         disk = self._door.disk
-        descriptor = disk.open_end(self._path(suffix))
+        path = self._path(suffix)
+        descriptor = disk.open_end(path)
         try:
-            torn = disk.state_of(descriptor).size > 0  # perhaps by a full disk: what it left must spoil no line
-            disk.write(descriptor, b"\n" + lines if torn else lines)
+            _lock_new(disk, descriptor)
+            found = disk.state_of(descriptor)
+            # what is there already was perhaps torn by a full disk, and must spoil no line
+            disk.write(descriptor, b"\n" + lines if found.size else lines)
+            disk.touch_open(descriptor, self._door.wall())
             disk.sync(descriptor)
+            disk.state(path)  # raises where a sweeper had removed the file before it was locked
         finally:
             disk.close(descriptor)
 
@@ -228,7 +233,7 @@ def _hold(door: Door, path: str, tries: int) -> int | None:
 
 
 def _lock_new(disk: Disk, descriptor: int) -> None:
-    """Lock a file just made. Raises OSError where a sweeper had it first, and so is about to remove it."""
+    """Lock a file of ours. Raises OSError where a sweeper had it first, and so is about to remove it."""
     if not disk.lock(descriptor):
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 

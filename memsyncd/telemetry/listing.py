@@ -48,14 +48,13 @@ def look(door: Door, directory: str, counters: Counters) -> Listing:
         if state is None:
             continue
         if state.touched_at > now:
-            _is_done(partial(door.disk.touch, os.path.join(directory, name), now))
+            _do(partial(door.disk.touch, os.path.join(directory, name), now))
         if claim is not None:
             claims.append((state.touched_at, name, judge(claim.attempt, state.touched_at, now), state.size))
-        elif is_derived(name, PARTIAL):
-            if now - state.touched_at >= LEASE_SECONDS:
-                _sweep_partial(door, os.path.join(directory, name))
-        else:
+        elif not is_derived(name, PARTIAL):
             kept.append((state.touched_at, name, state.size))
+        elif now - state.touched_at >= LEASE_SECONDS:  # a copy never finished: what it is a copy of is there
+            _swept(door, os.path.join(directory, name), state.touched_at)
     counters.add("telemetry_swept", _sweep_kept(door, directory, kept, now))
     return Listing(
         stale=tuple(name for _, name, verdict, _ in sorted(claims) if verdict is Verdict.STALE),
@@ -73,19 +72,21 @@ def _state(door: Door, path: str) -> FileState | None:
     return state if state.is_regular else None
 
 
-def _sweep_partial(door: Door, path: str) -> None:
-    """Remove a copy that was never finished, unless its writer is at it still; what it is a copy of is there."""
+def _swept(door: Door, path: str, touched_at: float) -> bool:
+    """Remove a leftover, unless somebody is at it still; return whether it is gone."""
     try:
         descriptor = door.disk.open(path)
     except OSError:
-        return
+        return False
     try:
-        if door.disk.lock(descriptor):
-            door.disk.unlink(path)
+        if not door.disk.lock(descriptor) or door.disk.state_of(descriptor).touched_at != touched_at:
+            return False
+        door.disk.unlink(path)
     except OSError:
-        pass  # swept another time
+        return False  # another time
     finally:
-        _is_done(partial(door.disk.close, descriptor))
+        _do(partial(door.disk.close, descriptor))
+    return True
 
 
 def _sweep_kept(door: Door, directory: str, kept: list[tuple[float, str, int]], now: float) -> int:
@@ -94,13 +95,11 @@ def _sweep_kept(door: Door, directory: str, kept: list[tuple[float, str, int]], 
     for number, (touched_at, name, size) in enumerate(sorted(kept, reverse=True), start=1):
         room += size
         if now - touched_at >= KEPT_SECONDS or number > MAX_KEPT_FILES or (number > 1 and room > MAX_KEPT_BYTES):
-            swept += _is_done(partial(door.disk.unlink, os.path.join(directory, name)))
+            swept += _swept(door, os.path.join(directory, name), touched_at)
     return swept
 
 
-def _is_done(act: Callable[[], None]) -> bool:
-    """Do something that may be left for the next time."""
+def _do(act: Callable[[], None]) -> None:
+    """Do what may as well be left for the next time."""
     with contextlib.suppress(OSError):
         act()
-        return True
-    return False

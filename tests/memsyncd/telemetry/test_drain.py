@@ -1,5 +1,6 @@
 """A spool drained: what goes, in which order, and whose a claim is. Real files, a hand clock."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -113,21 +114,23 @@ def test_a_claim_touched_in_the_future_begins_its_lease_now(spool: Spooling, ahe
     assert spool.run().delivered == 1
 
 
-def test_a_claim_that_is_held_is_never_taken(spool: Spooling) -> None:
-    """Whatever the clock says, a second sender of ours keeps away from a file that is locked."""
-    spool.record(lines(range(150)))
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_claim_that_is_held_is_never_taken(spool: Spooling, at: int) -> None:
+    """Whatever the clock says, a second sender of ours keeps away from a file that is locked, rewritten or not."""
+    spool.record(lines(range(250)))
     other = spool.new_drain()
     seen: list[Drained] = []
+    posts = itertools.count(1)
 
     def jump(_: Sequence[Wire]) -> None:
-        spool.hands.move(1e6)
-        spool.on_post = lambda _: None
-        seen.append(other.run(spool.directory, spool.outlet()))
+        if next(posts) == at:
+            spool.hands.move(1e5)
+            seen.append(other.run(spool.directory, spool.outlet()))
 
     spool.on_post = jump
-    assert spool.run() == Drained(delivered=150)
+    assert spool.run() == Drained(delivered=250)
     assert seen == [Drained()]
-    assert len(spool.delivered) == 150
+    assert len(spool.delivered) == 250
 
 
 def test_a_claim_another_sender_took_is_left_to_it(spool: Spooling) -> None:
