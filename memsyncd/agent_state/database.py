@@ -75,7 +75,7 @@ class Database:
         self._owner = os.getpid()
         self._thread: ThreadPoolExecutor | None = None
         self._opened = _Opened()
-        weakref.finalize(self, self._opened.close)
+        weakref.finalize(self, self._opened.close)  # from Python 3.13 a connection nobody closed is a warning
 
     async def read(self, act: Callable[[Transaction], Result]) -> Result:
         """Run `act` on one state of the file."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import stat
 import threading
@@ -139,6 +140,23 @@ def test_a_newer_file_that_is_in_use_is_refused(path: Path, opened: Open, run: A
     with pytest.raises(NewerSchema):
         run(opened().count_messages("u", "t"))
     assert path.read_bytes() == before
+
+
+def test_a_newer_file_whose_user_crashed_is_left_as_it_is(path: Path, tmp_path: Path, opened: Open, run: Any) -> None:
+    """What lies in its log stays there: folding it in is for the program that wrote it."""
+    provider = opened()
+    run(provider.save_message("u", "t", "user", "x"))
+    set_version(path, 99)
+    left = tmp_path / "left"
+    left.mkdir()
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", left)
+    before = [(left / f"{path.name}{suffix}").read_bytes() for suffix in ("", "-wal")]
+    late = SqliteMemoryProvider(left / path.name)
+    with pytest.raises(NewerSchema):
+        run(late.count_messages("u", "t"))
+    late.close()
+    assert [(left / f"{path.name}{suffix}").read_bytes() for suffix in ("", "-wal")] == before
 
 
 @pytest.mark.parametrize("first", ["platform", "state"])

@@ -56,6 +56,15 @@ asyncio.run(provider.save_message("u", "t", "user", name))
 unused = SqliteMemoryProvider(path)
 """
 
+PRIVATE = """
+import os
+os.umask(0)
+sys.addaudithook(lambda event, _: print(event) if event == "os.chmod" else None)
+provider = SqliteMemoryProvider(path)
+asyncio.run(provider.ensure_user("u"))
+print(oct(os.stat(path).st_mode & 0o777))
+"""
+
 
 @pytest.fixture(name="start")
 def start_fixture() -> Iterator[Start]:
@@ -136,6 +145,13 @@ def test_a_process_that_closes_nothing_ends_clean(path: Path, start: Start, run:
     provider = SqliteMemoryProvider(path)
     assert run(provider.count_messages("u", "t")) == 1
     provider.close()
+
+
+def test_a_new_file_is_private_from_the_moment_it_exists(path: Path, start: Start) -> None:
+    """It is made so: no mode is changed afterwards, not even where the umask lets everything through."""
+    child = start(PRIVATE, path, "a")
+    _go(child)
+    assert child.communicate(timeout=30)[0] == "0o600\n"
 
 
 def test_a_provider_taken_over_a_fork_works_in_both(path: Path) -> None:
