@@ -28,6 +28,9 @@ AT_ONCE = 100
 TARGET_RATIO = 15.0
 WORKER = Path(__file__).with_name("plugin_worker.py")
 SAMPLE_SECONDS = 0.02
+PAUSE_SECONDS = 0.1
+"""Between two handoffs, and between two workers: a processor that rests between has cold caches and a low clock, for
+both alike."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,8 @@ def by_daemon(platform: HostedPlatform, sessions: int, *, pause: float, recorded
         return Cost((daemon.cpu_seconds() - cpu) / sessions, wall, daemon.figures().peak_mb)
 
 
-def by_workers(platform: HostedPlatform, sessions: int, *, at_once: int) -> Cost:
-    """Deliver by a process for each handoff, `at_once` of them beside each other."""
+def by_workers(platform: HostedPlatform, sessions: int, *, at_once: int, pause: float) -> Cost:
+    """Deliver by a process for each handoff, `at_once` of them beside each other, then a `pause`."""
     with tempfile.TemporaryDirectory() as place:
         dropper = Dropper(Path(place), Path(place))
         _worker(platform, Path(place) / "store.sqlite3", dropper, "first").wait()  # makes the store
@@ -76,6 +79,7 @@ def by_workers(platform: HostedPlatform, sessions: int, *, at_once: int) -> Cost
             peak = max(peak, _memory_until_over(workers))
             if any(worker.wait() for worker in workers):
                 raise SystemExit("a worker failed")
+            time.sleep(pause)
         after = os.times()
         cpu = after.children_user + after.children_system - before.children_user - before.children_system
         return Cost(cpu / sessions, time.monotonic() - begin, peak)
@@ -131,10 +135,10 @@ def main() -> int:
     options = parser.parse_args()
     apart, workers, together = (60, 20, 30) if options.quick else (300, 100, AT_ONCE)
     with hosted_platform() as platform:
-        one = by_workers(platform, workers, at_once=1)
-        spread = by_daemon(platform, apart, pause=0.1, recorded=True)
-        spread_whole = by_daemon(platform, apart, pause=0.1, recorded=False)
-        many = by_workers(platform, together, at_once=together)
+        one = by_workers(platform, workers, at_once=1, pause=PAUSE_SECONDS)
+        spread = by_daemon(platform, apart, pause=PAUSE_SECONDS, recorded=True)
+        spread_whole = by_daemon(platform, apart, pause=PAUSE_SECONDS, recorded=False)
+        many = by_workers(platform, together, at_once=together, pause=0.0)
         burst = by_daemon(platform, together, pause=0.0, recorded=True)
         burst_whole = by_daemon(platform, together, pause=0.0, recorded=False)
     for name, worker, ours, whole in (

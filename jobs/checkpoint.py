@@ -57,11 +57,10 @@ def _checkpoint(job: Job, delivery: Delivery, store: EvidenceStore) -> Outcome:
         return GiveUp(refusal)
     if store.read_only:
         return Snooze(HELD_SECONDS, "its evidence store is read-only")
-    scope = store.scope(session_id)
+    scope, packet = store.session(session_id) or (None, None)
     held = delivery.hold(scope) if scope else None
     if held is not None:
         return Snooze(HELD_SECONDS, held)
-    packet = store.open_packet(session_id)
     while packet is not None and _died(delivery, store, spool, packet):
         packet = store.open_packet(session_id)
     if packet is not None and _is_anothers(job, delivery, store, packet):
@@ -69,8 +68,8 @@ def _checkpoint(job: Job, delivery: Delivery, store: EvidenceStore) -> Outcome:
     packet = packet or _reserve(store, session_id, payload)
     if packet is None:
         return _over(store, payload, delivery)
-    new = _new_flush(delivery, spool, packet)
     packets = [*(p for p in payload.get("packets", ()) if p != packet.packet_id), packet.packet_id]
+    new = _new_flush(delivery, spool, packet, job.id if len(packets) == 1 else "")
     return Snooze(IN_FLIGHT_SECONDS, BEING_DELIVERED, {**payload, "packets": packets}, new)
 
 
@@ -122,10 +121,10 @@ def _is_anothers(job: Job, delivery: Delivery, store: EvidenceStore, packet: Pac
     return bool(job.payload.get("wait_for_inflight")) and 0 <= waited < delivery.extraction_wait_seconds
 
 
-def _new_flush(delivery: Delivery, spool: str, packet: Packet) -> Sequence[NewJob]:
+def _new_flush(delivery: Delivery, spool: str, packet: Packet, checkpoint_id: str) -> Sequence[NewJob]:
     """Return the job that delivers the packet if there is none yet. One that is done is opened again: the packet is
     open, so its evidence was away for a while, or is from a file begun anew."""
-    job = flush_job(spool, packet, delivery.platform.destination)
+    job = flush_job(spool, packet, delivery.platform.destination, checkpoint_id)
     known = delivery.queue.get(job.id)
     if known is None:
         return (job,)

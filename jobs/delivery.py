@@ -55,12 +55,16 @@ def flush_job_id(spool: str, packet_id: str) -> str:
     return f"{FLUSH}:{spool}:{packet_id}"
 
 
-def flush_job(spool: str, packet: Packet, destination: str) -> NewJob:
-    """Return the one job that delivers `packet`; its id follows from the packet, so it cannot exist twice."""
+def flush_job(spool: str, packet: Packet, destination: str, checkpoint_id: str = "") -> NewJob:
+    """Return the one job that delivers `packet`; its id follows from the packet, so it cannot exist twice.
+
+    `checkpoint_id` is the checkpoint that waits for this packet and so far for no other: with the packet delivered and
+    nothing left of its session it is over too.
+    """
     return NewJob(
         id=flush_job_id(spool, packet.packet_id),
         kind=FLUSH,
-        payload={"spool": spool, "packet": packet.packet_id},
+        payload={"spool": spool, "packet": packet.packet_id, "checkpoint": checkpoint_id},
         lane=lane(spool, packet.session_id),
         destination=destination,
     )

@@ -54,12 +54,12 @@ def flush(context: JobContext, delivery: Delivery) -> Outcome:
 
 
 def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet_id: str) -> Outcome:
-    packet = store.packet(packet_id)
-    if packet is None:
+    found = store.packet_to_send(packet_id)
+    if found is None:
         return Done("its packet is no more", wake_lane=True)
+    packet, scope = found[0], _named(found[1])
     if (over := _over(context.job, store, packet)) is not None:
         return over
-    scope = _named(store.packet_scope(packet_id) or Scope(packet.repo_id, packet.app_id))
     held = delivery.hold(scope) or _too_wide(packet, scope, delivery)
     if held is not None:
         return Snooze(HELD_SECONDS, held)
@@ -259,7 +259,10 @@ class _Run:
             self.delivery.extractions.forget(slot)
         if not self.store.own:
             self._tell_plugin(memories)
-        return Done(f"delivered: {memories} memories made" if memories else "delivered: nothing new", wake_lane=True)
+        checkpoint = str(self.context.job.payload.get("checkpoint", ""))
+        ends = checkpoint if checkpoint and self.store.own and self.store.is_all_sent(self.packet) else ""
+        summary = f"delivered: {memories} memories made" if memories else "delivered: nothing new"
+        return Done(summary, wake_lane=True, ends=ends)
 
     def _tell_plugin(self, memories: int) -> None:
         """Add the delivery to the log from which a plugin's own status tells its last operation (facts 2.35)."""

@@ -9,6 +9,9 @@ from typing import Any
 
 from jobs.job import NewJob
 
+WAKES_AT_ONCE = 100
+"""Jobs that one outcome may wake: more would hold up the claims behind its transaction."""
+
 
 class Outcome:
     """Base of the five."""
@@ -16,21 +19,27 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Done(Outcome):
-    """Finished. `summary` is one word or sentence for people; `wake_lane` lets waiting jobs of the lane look again."""
+    """Finished. `summary` is one word or sentence for people; `wake_lane` lets waiting jobs of the lane look again.
+
+    `ends` is the id of a job of the lane whose work was this one's: if it waits, it is done in the same transaction.
+    """
 
     summary: str = ""
     wake_lane: bool = False
+    ends: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Snooze(Outcome):
     """Not yet: again after `delay` seconds, or when woken; no error, no attempt used. `payload`, if given, replaces
-    the job's payload, and the jobs of `enqueue` that are new are stored, in the same transaction."""
+    the job's payload, the jobs of `enqueue` that are new are stored, and the waiting jobs named in `wake` (at most
+    WAKES_AT_ONCE) are made ready, in the same transaction."""
 
     delay: float
     why: str
     payload: Mapping[str, Any] | None = None
     enqueue: Sequence[NewJob] = ()
+    wake: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

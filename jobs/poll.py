@@ -8,7 +8,7 @@ from jobs.delivery import FLUSH, Delivery
 from jobs.extractions import Open
 from jobs.failures import after_failure, after_store_error
 from jobs.job import Job, JobState, NewJob
-from jobs.outcomes import Outcome, Snooze
+from jobs.outcomes import WAKES_AT_ONCE, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.errors import QueueError
 from memsyncd.platforms.platform import DestinationError, Extraction, ExtractionState, PlatformError, Rejected
@@ -35,15 +35,29 @@ def poll_job(destination: str) -> NewJob:
 
 def poll(context: JobContext, delivery: Delivery) -> Outcome:
     """Ask what is due, wake the jobs whose verdicts came, and sleep until the next question."""
-    due = delivery.extractions.due()
+    wake: list[str] = []
     try:
-        _ask(due, delivery, context)
+        _ask(delivery.extractions.due(), delivery, context, wake)
+        if len(wake) > WAKES_AT_ONCE:
+            delivery.queue.wake(*wake)
+            wake = []
     except PlatformError as error:
-        return after_failure(error, delivery.platform.destination)
+        return _failed(error, delivery, wake)
     except QueueError as error:
         return after_store_error(error)
     wait = delivery.extractions.wait_seconds()
-    return Snooze(IDLE_SECONDS if wait is None else wait, "nothing open" if wait is None else "extractions are open")
+    if wait is None:
+        return Snooze(IDLE_SECONDS, "nothing open", wake=wake)
+    return Snooze(wait, "extractions are open", wake=wake)
+
+
+def _failed(error: PlatformError, delivery: Delivery, wake: Sequence[str]) -> Outcome:
+    """Wake the jobs of the verdicts that came before the failure."""
+    try:
+        delivery.queue.wake(*wake)
+    except QueueError as unavailable:
+        return after_store_error(unavailable)
+    return after_failure(error, delivery.platform.destination)
 
 
 def wake_again(job: Job, delivery: Delivery) -> None:
@@ -63,16 +77,11 @@ def wake_again(job: Job, delivery: Delivery) -> None:
         delivery.queue.wake(job.id)
 
 
-def _ask(due: Sequence[Open], delivery: Delivery, context: JobContext) -> None:
-    """Ask, and wake the jobs of the verdicts. What a failure cut short is due again at the next run."""
-    wake: list[str] = []
-    try:
-        if len(due) > SINGLE_QUESTIONS:
-            due = _list(due, delivery, context, wake)
-        _ask_singly(due[:SINGLE_QUESTIONS], delivery, context, wake)
-    finally:
-        if wake:
-            delivery.queue.wake(*wake)
+def _ask(due: Sequence[Open], delivery: Delivery, context: JobContext, wake: list[str]) -> None:
+    """Ask, and add to `wake` the jobs of the verdicts. What a failure cut short is due again at the next run."""
+    if len(due) > SINGLE_QUESTIONS:
+        due = _list(due, delivery, context, wake)
+    _ask_singly(due[:SINGLE_QUESTIONS], delivery, context, wake)
 
 
 def _ask_singly(due: Sequence[Open], delivery: Delivery, context: JobContext, wake: list[str]) -> None:

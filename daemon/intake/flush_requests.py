@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from daemon.intake.spool import WAITING, Spool
 from jobs.delivery import checkpoint_job
-from jobs.job import ACTIVE, JobState, NewJob
+from jobs.job import ACTIVE, Job, JobState, NewJob
 from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
 from memsyncd.counters import Counters
@@ -53,22 +53,21 @@ class FlushRequests:
         if not flushes:
             return
         requests = [(taken, _flush_request(spool, taken, store)) for taken in flushes]
-        newest = _newest_idle([(taken, job) for taken, job in requests if not self._is_over(job.id)])
+        over = {job.id for _, job in requests if _is_idle(job) and self._is_over(job.id)}
+        newest = _newest_idle([(taken, job) for taken, job in requests if job.id not in over])
         for job in newest.values():
             self._replace_idle(job)
-        jobs = [job for _, job in requests if newest.get(job.lane, job) is job or not _is_idle(job)]
-        jobs += [job for _, job in requests if job not in jobs and self._is_over(job.id)]
+        jobs = [job for _, job in requests if not _is_idle(job) or newest.get(job.lane) is job or job.id in over]
         self.queue.enqueue(*jobs)
-        for job in jobs:
-            self._ask_again(job.id)
         self.counters.add("handoffs_queued", len(jobs))
+        asked = {job.id for job in jobs}
         for taken, job in requests:
             self.held[job.id] = (spool, taken.stem)
             spool.touch(taken.stem)
-            if job not in jobs:
+            if job.id not in asked:
                 self.over(job.id, JobState.CANCELLED, "replaced")
         for job in jobs:
-            known = self.queue.get(job.id)
+            known = self._taken_back(self.queue.get(job.id))
             if known is not None and known.state not in ACTIVE:
                 self.over(job.id, known.state, known.reason)
             else:
@@ -78,11 +77,12 @@ class FlushRequests:
         known = self.queue.get(job_id)
         return known is not None and known.state not in ACTIVE
 
-    def _ask_again(self, job_id: str) -> None:
+    def _taken_back(self, known: Job | None) -> Job | None:
         """Take a withdrawal back: the file is there again (given back by a plugin, on a disk that was away)."""
-        known = self.queue.get(job_id)
-        if known is not None and known.state is JobState.CANCELLED and known.reason == WITHDRAWN:
-            self.queue.retry(job_id)
+        if known is None or known.state is not JobState.CANCELLED or known.reason != WITHDRAWN:
+            return known
+        self.queue.retry(known.id)
+        return self.queue.get(known.id)
 
     def _replace_idle(self, newer: NewJob) -> None:
         """Withdraw an earlier idle handoff of the session: the newer one takes its place (facts 1.20)."""

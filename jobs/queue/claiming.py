@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from jobs.job import Job, JobState
+from jobs.outcomes import GiveUp
 from jobs.queue import cooling, lanes, policy, rows
 from jobs.queue.claims import Claim
 from jobs.queue.policy import Policy
@@ -27,7 +28,12 @@ _CLAIM = """
             ) AS first FROM destinations WHERE until IS NULL OR (until <= :now AND probe IS NULL)
         ) JOIN jobs ON jobs.seq = first ORDER BY jobs.priority DESC, jobs.seq LIMIT 1
     )
-    RETURNING *
+    RETURNING *, (SELECT until FROM destinations WHERE name = jobs.destination) AS held_until
+"""
+
+_OVERDUE = """
+    SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_claims WHERE state = 'claimed' AND claim_expires <= :now)
+        OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_due WHERE state = 'waiting' AND not_before <= :now)
 """
 
 
@@ -41,14 +47,18 @@ class Moment:
 
 def claim(transaction: Transaction, owner: str, lease: float, living: Collection[str], moment: Moment) -> Claim | None:
     """Take the next job for `owner`. Claims of `living` owners that ran out (the process slept) are renewed first."""
-    expire(transaction, living, lease, moment)
-    make_due_ready(transaction, moment)
+    overdue = transaction.row(_OVERDUE, {"now": moment.now})
+    if overdue is None or overdue[0]:
+        expire(transaction, living, lease, moment)
+        make_due_ready(transaction, moment)
     for _ in range(STEP):
+        lanes.reseat(transaction)
         row = transaction.row(_CLAIM, {"owner": owner, "expires": moment.now + lease, "now": moment.now})
         if row is None:
             return None
-        lanes.reseat(transaction, [row["lane"]])
-        cooling.give_probe(transaction, row["destination"], row["id"])
+        lanes.close(transaction, row["lane"])
+        if row["held_until"] is not None:
+            cooling.give_probe(transaction, row["destination"], row["id"])
         transaction.claimable -= 1
         try:
             return Claim(rows.claimed_job(row), owner)
@@ -144,11 +154,11 @@ def bury(transaction: Transaction, row: sqlite3.Row, why: str, moment: Moment, c
         ),
     )
     cooling.end_probe(transaction, row["destination"], row["id"])
-    lanes.reseat(transaction, [row["lane"]])
+    lanes.touch(transaction, row["lane"])
     transaction.counted["jobs_dead"] += 1
     shown = show(transaction, row["id"])
     assert shown is not None  # changed two lines above
-    transaction.buried.append(shown)
+    transaction.settled.append((shown, GiveUp(shown.reason)))
 
 
 def show(transaction: Transaction, job_id: str) -> Job | None:

@@ -12,7 +12,7 @@ from huey.registry import Registry
 from huey.serializer import Serializer
 
 from jobs.job import Job, NewJob
-from jobs.outcomes import Ended, GiveUp, Outcome, Retry
+from jobs.outcomes import Ended, Outcome, Retry
 from jobs.queue.claims import Claim, ClaimQueue, Handler, JobContext
 from jobs.queue.errors import QueueUnavailable
 from jobs.queue.policy import bounded
@@ -28,7 +28,8 @@ OnStart = Callable[[Job], None]
 OnFinish = Callable[[Job, Outcome, float], None]
 """Told of a job as it stands after its run was committed, of the run's outcome, and of the run's seconds.
 
-Also of a job that died without a run's outcome (crashed its workers, cannot be decoded, of no known kind): GiveUp, 0.0.
+Also of a job that died without a run's outcome (crashed its workers, cannot be decoded, of no known kind): GiveUp, 0.0;
+and of one that another's `Done` ended: Done, 0.0.
 """
 
 _logger = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class ClaimingHuey(Huey):
         self._counters = counters
         self._on_start = on_start
         self._on_finish = on_finish
-        queue.on_buried = self._buried
+        queue.on_settled = self._settled
         self._next = threading.local()  # the claim that came with this thread's last finish
         self.stopping = threading.Event()
         """Set once: no more claims."""
@@ -223,8 +224,8 @@ class ClaimingHuey(Huey):
         self._next.ticket = None
         return ticket
 
-    def _buried(self, job: Job) -> None:
-        self._observe(self._on_finish, job, GiveUp(job.reason), 0.0)
+    def _settled(self, job: Job, outcome: Outcome) -> None:
+        self._observe(self._on_finish, job, outcome, 0.0)
 
     def _note(self, error: QueueUnavailable) -> None:
         self.fault = str(error)

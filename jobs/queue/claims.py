@@ -56,8 +56,9 @@ class ClaimQueue(JobQueue, Protocol):
     case nothing happened.
     """
 
-    on_buried: Callable[[Job], None] | None
-    """Told, after the commit, of a job that died without a run's outcome: of crashes, undecodable, of no known kind."""
+    on_settled: Callable[[Job, Outcome], None] | None
+    """Told, after the commit, of a job that ended otherwise than by a run of its own: dead of crashes, undecodable, of
+    no known kind; or done because another's `Done` ended it."""
 
     @property
     def storage(self) -> Any:

@@ -1,5 +1,7 @@
 """Destinations: cooling one as a whole, its probe, and its release."""
 
+import sqlite3
+
 from jobs.outcomes import Cool
 from jobs.queue import policy, rows
 from jobs.queue.contract import Destination
@@ -12,10 +14,9 @@ def know(transaction: Transaction, name: str) -> None:
     transaction.change("INSERT INTO destinations (name) VALUES (?) ON CONFLICT (name) DO NOTHING", (name,))
 
 
-def epoch(transaction: Transaction, name: str) -> int:
-    """Return how often a cooldown of this destination began or ended."""
-    row = transaction.row("SELECT epoch FROM destinations WHERE name = ?", (name,))
-    return 0 if row is None else int(row["epoch"])
+def row_of(transaction: Transaction, name: str) -> sqlite3.Row | None:
+    """Return a destination's row. Its `epoch` is how often a cooldown of it began or ended."""
+    return transaction.row("SELECT * FROM destinations WHERE name = ?", (name,))
 
 
 def give_probe(transaction: Transaction, name: str, job_id: str) -> None:
@@ -35,7 +36,7 @@ def cool(
 ) -> Destination:
     """Cool a destination after a run that was claimed at `run_epoch` of it (None: of another destination)."""
     know(transaction, outcome.destination)
-    row = transaction.row("SELECT * FROM destinations WHERE name = ?", (outcome.destination,))
+    row = row_of(transaction, outcome.destination)
     assert row is not None  # known since the line above
     before = rows.destination(row)
     if run_epoch is not None and run_epoch != row["epoch"]:
@@ -50,11 +51,14 @@ def cool(
     return after
 
 
-def answered(transaction: Transaction, name: str, run_epoch: int, now: float) -> None:
-    """Note that a destination answered a run claimed at `run_epoch`; end its cooldown, unless that began meanwhile."""
-    transaction.change("UPDATE destinations SET last_success_at = ? WHERE name = ?", (now, name))
-    if run_epoch == epoch(transaction, name):
-        release(transaction, name)
+def answered(transaction: Transaction, row: sqlite3.Row, run_epoch: int, now: float) -> int:
+    """Note that the destination of `row` answered a run claimed at `run_epoch`, and end its cooldown, unless that began
+    meanwhile. Return the epoch from which this run's word about the destination still counts."""
+    transaction.change("UPDATE destinations SET last_success_at = ? WHERE name = ?", (now, row["name"]))
+    if run_epoch != row["epoch"] or row["until"] is None:
+        return run_epoch
+    release(transaction, row["name"])
+    return run_epoch + 1
 
 
 def release(transaction: Transaction, name: str) -> int:

@@ -49,8 +49,9 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a job. `delay` counts for `waiting`; `error` is added to its errors; `payload` replaces its own,
-    and the jobs of `enqueue` come with it.
+    """What becomes of a job. `delay` counts for `waiting`; `error` is added to its errors; `payload` replaces its own.
+
+    The jobs of `enqueue` come with it, the waiting jobs of `wake` are made ready, the waiting job `ends` is done too.
 
     `cool` is set where the destination failed; the job is ready then, and held by the destination.
     """
@@ -64,16 +65,24 @@ class Verdict:
     wake_lane: bool = False
     cool: Cool | None = None
     enqueue: Sequence[NewJob] = ()
+    wake: Sequence[str] = ()
+    ends: str = ""
 
 
 def settle(outcome: Outcome, attempts: int, policy: Policy, jitter: float) -> Verdict:
     """Decide what becomes of a job that had `attempts` before this run."""
     match outcome:
-        case Done(summary, wake_lane):
-            return Verdict(JobState.DONE, attempts, bounded(summary), wake_lane=wake_lane)
-        case Snooze(delay, why, payload, enqueue):
+        case Done(summary, wake_lane, ends):
+            return Verdict(JobState.DONE, attempts, bounded(summary), wake_lane=wake_lane, ends=ends)
+        case Snooze(delay, why, payload, enqueue, wake):
             return Verdict(
-                JobState.WAITING, attempts, bounded(why), delay=clamped(delay), payload=payload, enqueue=enqueue
+                JobState.WAITING,
+                attempts,
+                bounded(why),
+                delay=clamped(delay),
+                payload=payload,
+                enqueue=enqueue,
+                wake=wake,
             )
         case Retry(why, delay):
             why = bounded(why)

@@ -28,7 +28,12 @@ class Undecodable(Exception):
 
 def job(row: sqlite3.Row) -> Job:
     """Return the job of a `SHOWN` row. An undecodable payload shows as empty; the row keeps its bytes."""
-    held = row["held_until"] if row["state"] == JobState.READY else None
+    return shown(row, row["held_until"], row["held_why"])
+
+
+def shown(row: sqlite3.Row, held_until: float | None, held_why: str) -> Job:
+    """Return the same of a row of `jobs` and what its destination is held by."""
+    held = held_until if row["state"] == JobState.READY else None
     try:
         payload = decode_payload(row["payload"])
     except Undecodable:
@@ -38,7 +43,7 @@ def job(row: sqlite3.Row) -> Job:
         payload,
         state=JobState(row["state"]) if held is None else JobState.WAITING,
         not_before=row["not_before"] if held is None else held,
-        reason=row["reason"] if held is None else HELD + row["held_why"],
+        reason=row["reason"] if held is None else HELD + held_why,
     )
 
 
@@ -103,6 +108,8 @@ def decode_payload(text: object) -> Mapping[str, Any]:
 
 def decode_errors(text: object) -> Sequence[JobError]:
     """Return the errors kept in `text`; none where it cannot be read, for they are only told, never acted on."""
+    if text == "[]":
+        return ()
     try:
         return tuple(JobError(str(at), str(why)) for at, why in json.loads(text))  # type: ignore[arg-type]
     except (TypeError, ValueError):

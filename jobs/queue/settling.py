@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from jobs.job import Job, JobState, NewJob
-from jobs.outcomes import Outcome
+from jobs.outcomes import Done, Outcome
 from jobs.queue import cooling, lanes, policy, rows
 from jobs.queue.claiming import Moment, bury, held, show
 from jobs.queue.claims import Claim
@@ -18,7 +18,6 @@ IN_LANE = "lane = ? AND lane <> ''"
 
 def enqueue(transaction: Transaction, new: Sequence[NewJob], moment: Moment) -> int:
     """Store the jobs whose id is new; return how many were."""
-    touched = []
     stored = 0
     for name in {job.destination for job in new}:
         cooling.know(transaction, name)
@@ -49,11 +48,10 @@ def enqueue(transaction: Transaction, new: Sequence[NewJob], moment: Moment) -> 
             continue
         stored += 1
         if not_before is None:
-            touched.append(job.lane)
+            transaction.claimable += not job.lane
+            lanes.touch(transaction, job.lane)
         else:
             transaction.put_off(not_before)
-    transaction.claimable += touched.count("")
-    lanes.reseat(transaction, touched)
     transaction.counted["jobs_enqueued"] += stored
     return stored
 
@@ -67,9 +65,11 @@ def finish(
         return None
     verdict = policy.settle(outcome, row["attempts"], moment.policy, jitter)
     run_epoch = int(row["claim_epoch"])
-    if answered:
-        run_epoch = _answered(transaction, row["destination"], run_epoch, moment.now)
+    destination = cooling.row_of(transaction, row["destination"])
+    if answered and destination is not None:
+        run_epoch = cooling.answered(transaction, destination, run_epoch, moment.now)
     not_before = moment.now + verdict.delay if verdict.state is JobState.WAITING else None
+    hold: tuple[float | None, str] = (None, "")
     if verdict.cool is not None:
         own = verdict.cool.destination == row["destination"]
         after = cooling.cool(
@@ -81,36 +81,46 @@ def finish(
             jitter=jitter,
         )
         not_before = None if own else after.until
-    _settle(transaction, row, verdict, not_before, moment)
-    cooling.end_probe(transaction, row["destination"], row["id"])
-    lanes.reseat(transaction, [row["lane"]])
+        hold = (after.until, after.why) if own else hold
+    if verdict.wake:
+        wake(transaction, f"id IN ({','.join('?' * len(verdict.wake))})", verdict.wake, moment)
+    if verdict.ends and row["lane"]:
+        _end(transaction, verdict.ends, row["lane"], verdict.reason, moment)
+    settled = _settle(transaction, row, verdict, not_before, moment)
+    if destination is not None and destination["probe"] == row["id"]:
+        cooling.end_probe(transaction, row["destination"], row["id"])
+    lanes.touch(transaction, row["lane"])
     if verdict.enqueue:
         enqueue(transaction, verdict.enqueue, moment)
     if verdict.wake_lane and row["lane"]:
         wake(transaction, IN_LANE, (row["lane"],), moment)
-    return show(transaction, taken.job.id)
+    return rows.shown(settled, *hold)
 
 
-def _answered(transaction: Transaction, destination: str, run_epoch: int, now: float) -> int:
-    """Note the answer; return the epoch from which this run's word about the destination still counts."""
-    current = cooling.epoch(transaction, destination) == run_epoch
-    cooling.answered(transaction, destination, run_epoch, now)
-    return cooling.epoch(transaction, destination) if current else run_epoch
+def _end(transaction: Transaction, job_id: str, lane: str, reason: str, moment: Moment) -> None:
+    """End a waiting job of the lane whose work another one did; it is told of after the commit."""
+    row = transaction.row(
+        "UPDATE jobs SET state = 'done', head = 0, crashes = 0, cools = 0, not_before = NULL, reason = ?,"
+        " updated_at = ? WHERE id = ? AND lane = ? AND state = 'waiting' RETURNING *",
+        (reason, moment.now, job_id, lane),
+    )
+    if row is not None:
+        transaction.settled.append((rows.shown(row, None, ""), Done(reason)))
 
 
 def _settle(
     transaction: Transaction, row: sqlite3.Row, verdict: Verdict, not_before: float | None, moment: Moment
-) -> None:
+) -> sqlite3.Row:
     state = verdict.state if not_before is None else JobState.WAITING
     errors = row["errors"]
     if verdict.error:
         errors = rows.add_error(errors, moment.now, verdict.error)
     ready = state is JobState.READY
     transaction.claimable += ready and not row["lane"]
-    transaction.change(
+    settled = transaction.row(
         "UPDATE jobs SET state = ?, head = ?, attempts = ?, crashes = 0, cools = ?, not_before = ?, reason = ?,"
         " errors = ?, payload = ?, claim_owner = NULL, claim_expires = NULL, claim_epoch = NULL, ready_since = ?,"
-        " updated_at = ? WHERE seq = ?",
+        " updated_at = ? WHERE seq = ? RETURNING *",
         (
             state,
             ready and not row["lane"],
@@ -129,6 +139,8 @@ def _settle(
         transaction.put_off(not_before)
     if state is JobState.DEAD:
         transaction.counted["jobs_dead"] += 1
+    assert settled is not None  # `held` has just read it
+    return settled
 
 
 def hasten(transaction: Transaction, job_id: str, delay: float, moment: Moment) -> bool:
@@ -202,7 +214,7 @@ def _cancel(transaction: Transaction, row: sqlite3.Row, why: str, moment: Moment
         " updated_at = ? WHERE seq = ?",
         (why, moment.now, row["seq"]),
     )
-    lanes.reseat(transaction, [row["lane"]])
+    lanes.touch(transaction, row["lane"])
     transaction.counted["jobs_cancelled"] += 1
     return True
 

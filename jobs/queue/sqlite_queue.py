@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome, Snooze
-from jobs.queue import claiming, cooling, settling
+from jobs.queue import claiming, cooling, lanes, settling
 from jobs.queue.claiming import Moment
 from jobs.queue.claims import LEASE_SECONDS, Claim
 from jobs.queue.contract import Destination, QueueCounts
@@ -50,7 +50,7 @@ class SqliteQueue:
     ) -> None:
         """Open or create `path`. Raises NewerSchema (the file stays as it is) and QueueUnavailable."""
         self.lease = lease
-        self.on_buried: Callable[[Job], None] | None = None
+        self.on_settled: Callable[[Job, Outcome], None] | None = None
         self.bell = Doorbell(clock.monotonic)
         self.storage = ClaimStorage(path)
         self._clock = clock
@@ -219,7 +219,7 @@ class SqliteQueue:
                 self._living.add(owner)  # within the transaction: nobody may see the claim before it counts as living
             return taken
 
-        return owner, Operation(act, durable=False)
+        return owner, _seated(act, durable=False)
 
     def _taken(self, owner: str, operation: Operation[Claim | None]) -> Claim | None:
         try:
@@ -231,7 +231,7 @@ class SqliteQueue:
     def _finishing(self, claim: Claim, outcome: Outcome, *, answered: bool) -> Operation[Job | None]:
         jitter = self._random.random()
         # a snooze forgotten in a power cut is a claim that is void at the next start: the job just runs once more
-        return Operation(
+        return _seated(
             lambda transaction: settling.finish(
                 transaction, claim, outcome, self._moment(), answered=answered, jitter=jitter
             ),
@@ -254,7 +254,9 @@ class SqliteQueue:
                 return woken
 
     def _write(self, act: Callable[[Transaction], Result], *, durable: bool = True) -> Result:
-        return self._writer.run(act, durable=durable)
+        operation = _seated(act, durable=durable)
+        self._writer.submit(operation)
+        return operation.result()
 
     def _moment(self) -> Moment:
         return Moment(self._clock.wall(), self._policy)
@@ -265,12 +267,23 @@ class SqliteQueue:
             for name, amount in transaction.counted.items():
                 self._counters.add(name, amount)
         self.bell.ring(sum(transaction.claimable for transaction in transactions))
-        if self.on_buried is not None:
-            for job in [job for each in transactions for job in each.buried]:
-                self.on_buried(job)
+        if self.on_settled is not None:
+            for job, outcome in [settled for each in transactions for settled in each.settled]:
+                self.on_settled(job, outcome)
         due = min((each.due for each in transactions if each.due is not None), default=None)
         if due is not None:
             self.bell.due_in(due - self._clock.wall())
+
+
+def _seated(act: Callable[[Transaction], Result], *, durable: bool) -> Operation[Result]:
+    """Return the operation that acts and then brings the heads of the lanes it touched up to date."""
+
+    def act_and_reseat(transaction: Transaction) -> Result:
+        result = act(transaction)
+        lanes.reseat(transaction)
+        return result
+
+    return Operation(act_and_reseat, durable=durable)
 
 
 def _batches(items: Sequence[str], size: int) -> list[Sequence[str]]:

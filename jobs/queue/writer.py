@@ -1,8 +1,8 @@
 """Group commit: many small transactions of many threads share one `BEGIN IMMEDIATE … COMMIT`.
 
 With full sync a commit waits for the disk. While one thread waits, the others only queue up; whoever gets the lock next
-runs all that is queued, each in a savepoint of its own, so that four workers are not slower than one and one failing
-operation undoes only itself.
+runs all that is queued, so that four workers are not slower than one. One that fails undoes only itself: it is taken
+out, and the others run once more.
 """
 
 import sqlite3
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from jobs.job import Job
+from jobs.outcomes import Outcome
 from jobs.queue.errors import QueueUnavailable, is_store_error, unavailable
 
 Result = TypeVar("Result")
@@ -29,8 +30,10 @@ class Transaction:
         """Counters to raise after the commit."""
         self.claimable = 0
         """How many jobs became claimable, less those claimed: how many workers to wake."""
-        self.buried: list[Job] = []
-        """Jobs that died without a run's outcome."""
+        self.settled: list[tuple[Job, Outcome]] = []
+        """Jobs that ended otherwise than by a run of their own, and how."""
+        self.touched_lanes: set[str] = set()
+        """Lanes whose heads are to be brought up to date (jobs/queue/lanes.py)."""
         self.due: float | None = None
         """The earliest Unix time for which something was put off."""
 
@@ -56,7 +59,7 @@ class Operation(Generic[Result]):
     """One queued operation and what came of it."""
 
     def __init__(self, act: Callable[[Transaction], Result], *, durable: bool = True) -> None:
-        """Take what is to be done.
+        """Take what is to be done. It may run more than once, and what counts is the last time.
 
         Where it may be forgotten in a power cut (never in a mere crash of the process) `durable` is False, and it does
         not wait for the disk: a forgotten claim is a job that is still ready.
@@ -94,15 +97,9 @@ class Writer:
         self._closed = False
         self._synced = True
 
-    def run(self, act: Callable[[Transaction], Result], *, durable: bool = True) -> Result:
-        """Run one operation, return when it is committed, and on disk if `durable`. Raises QueueUnavailable, or what
-        `act` raised."""
-        operation = Operation(act, durable=durable)
-        self.submit(operation)
-        return operation.result()
-
     def submit(self, *operations: Operation[Any]) -> None:
-        """Run `operations` in order, in one commit with whatever else is queued; return when all are over."""
+        """Run `operations` in order, in one commit with whatever else is queued; return when all are over: committed,
+        and on disk if any of them is `durable`, or failed with the error that their `result` raises."""
         self._queued.extend(operations)
         while not operations[-1].over:
             with self._turn:
@@ -163,22 +160,27 @@ class Writer:
     def _transact(self, batch: Sequence[Operation[Any]]) -> None:
         execute = self._connection.execute
         self._sync(any(operation.durable for operation in batch))
-        execute("BEGIN IMMEDIATE")
-        if len(batch) == 1:  # alone it needs no savepoint: what it raises undoes the whole
-            batch[0].run(Transaction(self._connection))
-            execute("COMMIT")
-            return
-        for operation in batch:
-            execute("SAVEPOINT operation")
+        left = list(batch)
+        while left:
+            execute("BEGIN IMMEDIATE")
+            failed = self._run_all(left)
+            if failed is None:
+                execute("COMMIT")
+                return
+            execute("ROLLBACK")
+            left.remove(failed)
+
+    def _run_all(self, operations: Sequence[Operation[Any]]) -> Operation[Any] | None:
+        """Run all, up to the first that fails; return that one, its error kept."""
+        for operation in operations:
             try:
                 operation.run(Transaction(self._connection))
             except Exception as error:
                 if isinstance(error, sqlite3.Error) and is_store_error(error):
                     raise  # disk full and the like: SQLite may have undone the whole transaction already
                 operation.error = error
-                execute("ROLLBACK TO operation")
-            execute("RELEASE operation")
-        execute("COMMIT")
+                return operation
+        return None
 
 
 def _fail(batch: Sequence[Operation[Any]], error: Exception) -> None:

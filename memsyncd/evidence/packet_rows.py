@@ -75,8 +75,8 @@ def reserve(
     *,
     reason: str,
     now: float,
-) -> str:
-    """Put `events` into a new packet, and nothing else (facts 2.7); return its id."""
+) -> Packet:
+    """Put `events` into a new packet, and nothing else (facts 2.7)."""
     session_id = events[0].session_id
     name = packet_id(scope.repo_id, session_id, events[0].id, events[-1].id)
     moment = stored_moment(now, numeric=shape.numeric_times)
@@ -96,22 +96,23 @@ def reserve(
         "created_at": moment,
         "updated_at": moment,
     }
-    row = shape.known("flushes", row)
+    known = shape.known("flushes", row)
     # a row of this id can only be left where its events were set free by hand: they are to be sent again
     connection.execute("DELETE FROM flushes WHERE packet_id = ?", (name,))
     connection.execute(
-        f"INSERT INTO flushes({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values())
+        f"INSERT INTO flushes({', '.join(known)}) VALUES ({', '.join('?' * len(known))})", tuple(known.values())
     )
     connection.executemany(
         "UPDATE events SET flush_id = ? WHERE id = ? AND flush_id IS NULL", ((name, event.id) for event in events)
     )
+    if not shape.has("memsyncd_posts"):
+        connection.execute(POSTS_SQL)
     pin(connection, name, scope)
-    return name
+    return _packet((0, *(row.get(column, "") for column in _COLUMNS)))
 
 
 def pin(connection: sqlite3.Connection, packet_id: str, scope: Scope) -> None:
     """Keep the branch and commit of a packet's request, so that it is the same after a restart; the first wins."""
-    connection.execute(POSTS_SQL)
     connection.execute(
         """INSERT INTO memsyncd_posts(packet_id, batch, branch, head_sha) VALUES (?, ?, ?, ?)
         ON CONFLICT DO NOTHING""",

@@ -75,6 +75,16 @@ def every_unflushed(
         after = page[-1][0]
 
 
+def is_all_sent(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Tell whether the session has no event in no packet, of whatever repository, and no packet that is open."""
+    row = connection.execute(
+        f"""SELECT EXISTS (SELECT 1 FROM events WHERE session_id = :session AND flush_id IS NULL)
+            OR EXISTS (SELECT 1 FROM flushes WHERE session_id = :session AND {CLOSED_SQL})""",
+        {"session": session_id},
+    ).fetchone()
+    return not row[0]
+
+
 def packet_events(
     connection: sqlite3.Connection, shape: Shape, packet_id: str, unreadable: Unreadable
 ) -> Sequence[Event]:

@@ -181,16 +181,26 @@ class EvidenceStore:
             chosen = choose(waiting)
             if not chosen:
                 return None
-            name = packet_rows.reserve(connection, shape, scope, chosen, reason=reason, now=now)
-            return packet_rows.packet(connection, shape, name)
+            return packet_rows.reserve(connection, shape, scope, chosen, reason=reason, now=now)
 
     def open_packet(self, session_id: str) -> Packet | None:
         """Return the session's oldest packet whose delivery is not over."""
+        session = self.session(session_id)
+        return None if session is None else session[1]
+
+    def session(self, session_id: str) -> tuple[Scope, Packet | None] | None:
+        """Return where the session belongs and its oldest packet whose delivery is not over; None without evidence."""
+        session_id = clean(session_id)
         with self._database.reading() as connection:
-            scope = self._scope(connection, clean(session_id))
+            scope = self._scope(connection, session_id)
             if scope is None:
                 return None
-            return packet_rows.open_packet(connection, self._database.shape, clean(session_id), scope.repo_id)
+            return scope, packet_rows.open_packet(connection, self._database.shape, session_id, scope.repo_id)
+
+    def is_all_sent(self, packet: Packet) -> bool:
+        """Tell whether nothing of the packet's session waits: no event in no packet, no packet that is open."""
+        with self._database.reading() as connection:
+            return reading.is_all_sent(connection, packet.session_id)
 
     def packet(self, packet_id: str) -> Packet | None:
         """Return one packet."""
@@ -202,19 +212,17 @@ class EvidenceStore:
         with self._database.reading() as connection:
             return packet_rows.open_packets(connection, self._database.shape)
 
+    def packet_to_send(self, packet_id: str) -> tuple[Packet, Scope] | None:
+        """Return a packet and the scope its request is made from: the session's, with branch and commit as they were
+        when the packet was reserved, so that the request is the same after a restart (DESIGN, promise 3)."""
+        with self._database.reading() as connection:
+            packet = packet_rows.packet(connection, self._database.shape, packet_id)
+            return None if packet is None else (packet, self._packet_scope(connection, packet))
+
     def packet_events(self, packet_id: str) -> Sequence[Event]:
         """Return a packet's events in the order of recording."""
         with self._database.reading() as connection:
             return reading.packet_events(connection, self._database.shape, packet_id, self._unreadable)
-
-    def packet_scope(self, packet_id: str) -> Scope | None:
-        """Return the scope a packet's request is made from: the session's, with branch and commit as they were when
-        the packet was reserved, so that the request is the same after a restart (DESIGN, promise 3)."""
-        with self._database.reading() as connection:
-            packet = packet_rows.packet(connection, self._database.shape, packet_id)
-            if packet is None:
-                return None
-            return self._packet_scope(connection, packet)
 
     def close_packet(self, packet_id: str, status: str, *, error: str = "") -> None:
         """Set a packet's last status. Its posts are forgotten once it was delivered; a packet given up keeps them.
@@ -257,8 +265,9 @@ class EvidenceStore:
     def begin_post(self, packet_id: str, batch: int, at: float) -> None:
         """Write down that a batch's request is about to leave. `batch` counts from 0."""
 
-        def act(connection: sqlite3.Connection, _: Shape, packet: Packet) -> None:
-            packet_rows.pin(connection, packet_id, self._packet_scope(connection, packet))
+        def act(connection: sqlite3.Connection, shape: Shape, packet: Packet) -> None:
+            if packet_rows.pinned(connection, shape, packet_id) is None:  # reserved by a plugin
+                packet_rows.pin(connection, packet_id, self._packet_scope(connection, packet))
             posts.begin(connection, packet_id, batch, at)
 
         self._change(packet_id, act)
@@ -319,7 +328,8 @@ class EvidenceStore:
         self, packet_id: str, act: Callable[[sqlite3.Connection, Shape, Packet], _Answer], *, durable: bool = True
     ) -> _Answer | None:
         with self._database.writing(durable=durable) as connection:
-            connection.execute(POSTS_SQL)  # added to a plugin's file with the first write
+            if not self._database.shape.has("memsyncd_posts"):
+                connection.execute(POSTS_SQL)  # added to a plugin's file with the first write
             packet = packet_rows.packet(connection, self._database.shape, packet_id)
             return None if packet is None else act(connection, self._database.shape, packet)
 

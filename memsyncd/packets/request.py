@@ -15,7 +15,7 @@ def batch_requests(
 ) -> Sequence[Batch]:
     """Return the packet's batches, numbered from 0; none if there is nothing to say (facts 2.17).
 
-    `scope` is the store's `packet_scope`, whose branch and commit stay those of the reservation. `source` is the
+    `scope` is the store's `packet_to_send`, whose branch and commit stay those of the reservation. `source` is the
     tag of what recorded the evidence.
     """
     if not messages:

@@ -222,3 +222,24 @@ def test_what_a_person_discarded_is_not_sent_after_all(delivering: Delivering) -
     delivering.ask()
     delivering.run(60.0)
     assert delivering.platform.delivered() == ["question 2", "answer 2"]
+
+
+def test_the_last_delivery_ends_the_checkpoint_without_another_run(delivering: Delivering) -> None:
+    """One packet, nothing left after it: the flush's end is the checkpoint's too."""
+    delivering.exchange(1)
+    job = delivering.ask()
+    delivering.run(60.0)
+    assert delivering.job(job).state is JobState.DONE
+    assert delivering.job(job).reason == delivering.flush_of(delivering.packet()).reason
+    assert [ran for ran, _ in delivering.runs].count(job) == 1
+
+
+def test_what_came_during_the_flight_keeps_the_checkpoint_going(delivering: Delivering) -> None:
+    """Evidence recorded while its packet was under way is looked at by the checkpoint itself."""
+    delivering.exchange(1)
+    job = delivering.ask()
+    delivering.run(0.5)
+    delivering.exchange(2)
+    delivering.run(60.0)
+    assert delivering.job(job).state is JobState.DONE
+    assert [ran for ran, _ in delivering.runs].count(job) > 1

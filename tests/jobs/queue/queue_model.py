@@ -120,6 +120,10 @@ class Model:
             if row.epoch == place.epoch:
                 self.release(row.destination)
                 row.epoch = place.epoch
+        self.wake(lambda each: each.id in verdict.wake)
+        ended = self.rows.get(verdict.ends)
+        if ended is not None and ended.state is W and row.lane and ended.lane == row.lane:
+            ended.state, ended.crashes, ended.cools = JobState.DONE, 0, 0
         row.attempts, row.state, row.not_before = verdict.attempts, verdict.state, self.now + verdict.delay
         row.crashes = 0
         row.cools = row.cools + 1 if verdict.cool else 0

@@ -203,7 +203,7 @@ def test_three_crashes_are_a_dead_letter(world: World) -> None:
     """A job that takes its worker down thrice is dead, is told of, and lets its lane go on."""
     world.enqueue("a", "b", lane="s1")
     told = []
-    world.queue.on_buried = told.append
+    world.queue.on_settled = lambda job, _: told.append(job)
     for _ in range(3):
         world.queue.abandon(world.claim("a"))
         world.hands.move(LEASE)
@@ -251,7 +251,7 @@ def test_a_job_set_aside_is_dead_and_told(world: World) -> None:
     """A claimed job can be given up without a run; its lane goes on."""
     world.enqueue("a", "b", lane="s1")
     told = []
-    world.queue.on_buried = told.append
+    world.queue.on_settled = lambda job, _: told.append(job)
     job = world.queue.set_aside(world.claim("a"), "no handler")
     assert job is not None
     assert (job.state, job.reason) == (JobState.DEAD, "no handler")

@@ -42,8 +42,10 @@ cools = st.builds(
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     cools,
     cools,
-    st.builds(Done, wake_lane=st.booleans()),
-    st.builds(Snooze, st.sampled_from([0.0, 5.0, 500.0]), st.just("not yet")),
+    st.builds(Done, wake_lane=st.booleans(), ends=st.one_of(st.just(""), ids)),
+    st.builds(
+        Snooze, st.sampled_from([0.0, 5.0, 500.0]), st.just("not yet"), wake=st.lists(ids, max_size=2, unique=True)
+    ),
     st.builds(Retry, st.just("422"), st.sampled_from([None, 1.0])),
     st.builds(GiveUp, st.just("413"), wake_lane=st.booleans()),
 )
@@ -148,8 +150,12 @@ class QueueMachine(RuleBasedStateMachine):
     def _finished(self, counted: bool, row: Row, run: int, outcome: Outcome, answered: bool) -> None:
         assert counted == (row.state is JobState.CLAIMED and row.runs == run)
         if counted:
+            before = self._ended()
             self.model.finish(row, outcome, answered=answered)
-            self.done[row.id] += isinstance(outcome, Done)
+            self.done.update(self._ended() - before)
+
+    def _ended(self) -> set[str]:
+        return {row.id for row in self.model.rows.values() if row.state is JobState.DONE}
 
     @rule(held=consumes(claims))
     def unclaim(self, held: Held) -> None:

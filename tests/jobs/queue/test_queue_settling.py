@@ -261,3 +261,38 @@ def test_everything_survives_a_reopening(world: World) -> None:
     before = {job.id: job for job in world.queue.jobs()}
     world.reopen()
     assert {job.id: job for job in world.queue.jobs()} == before
+
+
+def test_a_snooze_wakes_the_jobs_it_names(world: World) -> None:
+    """Those that wait are ready in the same transaction; others, and ids nobody knows, stay as they are."""
+    world.enqueue("a", "b", "c")
+    world.run("a", Snooze(60, "its extraction is open"))
+    world.run("b", Done())
+    world.run("c", Snooze(9, "extractions are open", wake=("a", "b", "nobody")))
+    assert [world.job(name).state for name in ("a", "b", "c")] == [JobState.READY, JobState.DONE, JobState.WAITING]
+    world.claim("a")
+
+
+def test_one_that_is_done_ends_the_job_it_worked_for(world: World) -> None:
+    """The waiting job of the lane is done too, with the same reason, and told of once."""
+    world.enqueue("whole", "part", "other", lane="s1")
+    told = []
+    world.queue.on_settled = lambda job, outcome: told.append((job, outcome))
+    world.run("whole", Snooze(900, "its packet is being delivered"))
+    world.run("part", Done("delivered", wake_lane=True, ends="whole"))
+    job = world.job("whole")
+    assert (job.state, job.reason, job.not_before) == (JobState.DONE, "delivered", None)
+    assert told == [(job, Done("delivered"))]
+    world.claim("other")
+
+
+def test_only_a_waiting_job_of_the_lane_is_ended(world: World) -> None:
+    """One that is ready (a person retried it), dead or of another lane is left alone."""
+    world.enqueue("elsewhere", lane="s2")
+    world.run("elsewhere", Snooze(60, "asleep"))
+    world.enqueue("part", "ready", lane="s1")
+    world.run("part", Done("x", ends="elsewhere"))
+    assert world.job("elsewhere").state is JobState.WAITING
+    world.enqueue("again", lane="s1", priority=1)
+    world.run("again", Done("x", ends="ready"))
+    assert world.job("ready").state is JobState.READY

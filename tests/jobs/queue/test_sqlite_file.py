@@ -175,7 +175,7 @@ def test_a_row_that_cannot_be_decoded_is_set_aside(embedded: World, payload: str
     statement(embedded, "UPDATE jobs SET payload = ? WHERE id = 'a'", payload)
     assert embedded.job("a").payload == {}
     told = []
-    embedded.queue.on_buried = told.append
+    embedded.queue.on_settled = lambda job, _: told.append(job)
     embedded.claim("b")
     job = embedded.job("a")
     assert job.state is JobState.DEAD

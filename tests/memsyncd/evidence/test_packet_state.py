@@ -230,7 +230,7 @@ def test_an_unknown_packet(store: EvidenceStore) -> None:
     store.reopen_packet("none")
     assert store.fail_packet("none", "error", "x") == 0
     assert store.packet("none") is None
-    assert store.packet_scope("none") is None
+    assert store.packet_to_send("none") is None
     assert store.packet_events("none") == []
     assert store.posts("none") == []
 
@@ -243,7 +243,7 @@ def test_the_request_stays_the_same(
     store.append([new_event(PROMPT, "q", scope=replace(scope, branch="feature/x", head_sha="def"))])
     store.begin_post(packet.packet_id, 0, 10.0)
     store.fail_packet(packet.packet_id, "error", "x")
-    assert store.packet_scope(packet.packet_id) == scope
+    assert store.packet_to_send(packet.packet_id)[1] == scope
     moved = store.scope("s-1")
     assert moved is not None
     assert moved.branch == "feature/x"

@@ -422,7 +422,7 @@ def test_a_packet_the_plugin_prepared(plugin: Plugin, serve: Serve) -> None:
     plugin.run(LEGACY, values=(None,))
     store.begin_post("p", 0, 1.0)
     plugin.run("UPDATE session_scopes SET branch = 'other', head_sha = 'def'")
-    assert store.packet_scope("p") == Scope("repo", "app", "app@repo", "/w", "main", "abc", "src")
+    assert store.packet_to_send("p")[1] == Scope("repo", "app", "app@repo", "/w", "main", "abc", "src")
     moved = store.scope("s-1")
     assert moved is not None
     assert (moved.branch, moved.head_sha) == ("other", "def")
@@ -432,7 +432,7 @@ def test_a_packet_without_its_events(plugin: Plugin, serve: Serve) -> None:
     """A packet whose session is known no more still says where it belongs."""
     plugin.run(*TODAY)
     plugin.run(LEGACY, values=(None,))
-    assert serve("SELECT 1").packet_scope("p") == Scope("repo", "", "@repo")
+    assert serve("SELECT 1").packet_to_send("p")[1] == Scope("repo", "", "@repo")
 
 
 def test_a_file_that_may_not_be_written(plugin: Plugin) -> None:
