@@ -38,6 +38,9 @@ MAX_TOMBSTONES = 100_000
 SWEPT_PER_WRITE = 20
 """Expired notes removed by the way with each write, so that they go even where no daemon runs."""
 
+UNSAID_PER_DELETION = 50
+"""Words of replaced values looked at by the way when something is forgotten; a sweep looks at all."""
+
 ROWS_AT_ONCE = 500
 """Notes deleted, imported or exported in one transaction: other processes wait for it (never-again 44)."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memsyncd.notes import words
 from memsyncd.notes.errors import TooManyNotes
-from memsyncd.notes.limits import MAX_NOTES
+from memsyncd.notes.limits import MAX_NOTES, UNSAID_PER_DELETION
 from memsyncd.notes.note import Note
 
 _COLUMNS = "n.created_at, n.updated_at, n.accessed_at, n.expires_at, n.access_count"
@@ -48,8 +48,7 @@ def put(
     )
     if note.value != existing.note.value:
         namespace = connection.execute("SELECT namespace FROM notes WHERE number = ?", (existing.number,)).fetchone()[0]
-        words.remove(connection, [existing.number], staying=indexed)
-        words.add(connection, existing.number, namespace, indexed)
+        words.replace(connection, existing.number, namespace, indexed)
 
 
 def _insert(connection: sqlite3.Connection, note: Note, indexed: str, numbers: tuple[int | None, ...]) -> None:
@@ -70,6 +69,7 @@ def _insert(connection: sqlite3.Connection, note: Note, indexed: str, numbers: t
 def delete(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
     """Delete notes and their words; a namespace goes with its last note."""
     words.remove(connection, numbers)
+    words.forget_unsaid(connection, UNSAID_PER_DELETION)
     connection.executemany("DELETE FROM notes WHERE number = ?", [(number,) for number in numbers])
 
 

@@ -61,6 +61,7 @@ _STEPS = (
         """,
         "CREATE TABLE note_words(number INTEGER PRIMARY KEY, words TEXT NOT NULL)",
         "CREATE TABLE note_vocabulary(term TEXT PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE note_unsaid(term TEXT PRIMARY KEY) WITHOUT ROWID",
         "CREATE INDEX note_letters ON note_vocabulary(term) WHERE term NOT GLOB '*[0-9_]*'",
         """
         CREATE VIRTUAL TABLE note_index USING fts5(

@@ -126,8 +126,9 @@ class NoteStore:
             return counting.stats(connection, now=self._now())
 
     def sweep(self, now: float, limit: int) -> Swept:
-        """Delete at most `limit` notes that have expired at Unix second `now`, the longest expired first, and the
-        oldest tombstones above MAX_TOMBSTONES. Called by the daemon, again at once while there are `more`."""
+        """Delete at most `limit` notes that have expired at Unix second `now`, the longest expired first, the
+        words that only replaced values said, and the oldest tombstones above MAX_TOMBSTONES. Called by the daemon, and
+        again at once while there are `more`."""
         moment = round(now * 1000)
         swept = 0
         while swept < limit:
@@ -137,6 +138,10 @@ class NoteStore:
             swept += gone
             if gone < part:
                 break
+        unsaid = True
+        while unsaid:
+            with self._writer.transaction() as connection:
+                unsaid = words.forget_unsaid(connection, ROWS_AT_ONCE) == ROWS_AT_ONCE
         with self._writer.transaction() as connection:
             tombstones = rows.drop_tombstones(connection, keep=MAX_TOMBSTONES)
             more = bool(rows.expired(connection, moment, 1))

@@ -5,7 +5,7 @@ namespace's mark. So one index without positions answers "in the key", "in this 
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from memsyncd.notes.limits import MAX_NOTE_TERMS
@@ -54,9 +54,19 @@ def add(connection: sqlite3.Connection, number: int, namespace: int, words: str)
     connection.executemany("INSERT OR IGNORE INTO note_vocabulary VALUES(?)", [(term,) for term in _plain(row)])
 
 
-def remove(connection: sqlite3.Connection, numbers: Sequence[int], *, staying: str = "") -> None:
-    """Take notes out of the index, and out of the vocabulary what only they said; `staying` are words that will be
-    said again in a moment."""
+def replace(connection: sqlite3.Connection, number: int, namespace: int, words: str) -> None:
+    """Give note `number` other words. Whether others still say the old ones is looked at later, by `forget_unsaid`: it
+    takes longer than all the rest of remembering."""
+    (old,) = connection.execute("SELECT words FROM note_words WHERE number = ?", (number,)).fetchone()
+    connection.execute("INSERT INTO note_index(note_index, rowid, words) VALUES('delete', ?, ?)", (number, old))
+    connection.execute("DELETE FROM note_words WHERE number = ?", (number,))
+    add(connection, number, namespace, words)
+    gone = set(_plain(old)).difference(words.split())
+    connection.executemany("INSERT OR IGNORE INTO note_unsaid VALUES(?)", [(term,) for term in gone])
+
+
+def remove(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Take notes out of the index, and out of the vocabulary what only they said."""
     gone: set[str] = set()
     for chunk in _chunks(numbers):
         rows = connection.execute(f"SELECT number, words FROM note_words WHERE number IN ({marks(chunk)})", chunk)  # noqa: S608  (question marks only)
@@ -64,8 +74,20 @@ def remove(connection: sqlite3.Connection, numbers: Sequence[int], *, staying: s
             gone.update(_plain(row))
             connection.execute("INSERT INTO note_index(note_index, rowid, words) VALUES('delete', ?, ?)", (number, row))
         connection.execute(f"DELETE FROM note_words WHERE number IN ({marks(chunk)})", chunk)  # noqa: S608  (question marks only)
-    gone.difference_update(staying.split())
-    unsaid = [(term,) for term in gone if not count(connection, quoted(term), upto=1)]
+    _forget_unsaid(connection, gone)
+
+
+def forget_unsaid(connection: sqlite3.Connection, limit: int) -> int:
+    """Take out of the vocabulary what only values said that were replaced since; look at `limit` words at most, and
+    return at how many."""
+    waiting = [term for (term,) in connection.execute("SELECT term FROM note_unsaid LIMIT ?", (limit,))]
+    _forget_unsaid(connection, waiting)
+    connection.executemany("DELETE FROM note_unsaid WHERE term = ?", [(term,) for term in waiting])
+    return len(waiting)
+
+
+def _forget_unsaid(connection: sqlite3.Connection, terms: Iterable[str]) -> None:
+    unsaid = [(term,) for term in terms if not count(connection, quoted(term), upto=1)]
     connection.executemany("DELETE FROM note_vocabulary WHERE term = ?", unsaid)
 
 
