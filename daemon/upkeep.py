@@ -12,7 +12,7 @@ from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
-from daemon.telemetry.starting import is_all_that_runs as telemetry_is_all_that_runs
+from daemon.telemetry.starting import run_under_way as telemetry_run
 from daemon.tidying import Tidying
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import ACTIVE, JobState
@@ -166,8 +166,10 @@ class Upkeep:
     def is_all_done(self) -> bool:
         """Whether nothing is left that this run could still bring to an end (`run --once`)."""
         queue = self._parts.queue
+        sending = telemetry_run(self._parts)
         counts = queue.counts()
-        if (counts.claimed or counts.ready) and not telemetry_is_all_that_runs(self._parts):
+        is_sending = bool(sending) and telemetry_run(self._parts) == sending  # and so was while the jobs were counted
+        if counts.claimed + counts.ready > is_sending:
             return False
         cooling = {each.name for each in queue.destinations() if each.until is not None or each.parked}
         return not any(

@@ -36,7 +36,10 @@ log = structlog.get_logger()
 
 
 class Telemetry:
-    """Records, sends and forgets. `lifecycle` was sampled before anything was written to the data directory."""
+    """Records, sends and forgets. `lifecycle` was sampled before anything was written to the data directory.
+
+    `run_under_way` is the number of the run that is under way, 0 where none is.
+    """
 
     kind = TELEMETRY
 
@@ -55,6 +58,7 @@ class Telemetry:
         lifecycle: Lifecycle | None = None,
     ) -> None:
         self._target = target
+        self._runs = self.run_under_way = 0
         self.interval_seconds = target.interval_seconds
         self._data = places.data
         self._platform = platform
@@ -86,10 +90,14 @@ class Telemetry:
 
     def run(self, context: JobContext) -> Outcome:
         """Send what is spooled, if nothing has come between since the start: the job's handler."""
-        outcome = telemetry(context, self._reporting)
-        if self.is_refused:
-            discard(directories(self._data, (spool for spool in self._served.spools() if spool.own)))
-        return outcome
+        self._runs += 1
+        self.run_under_way = self._runs
+        try:
+            return telemetry(context, self._reporting)
+        finally:
+            if self.is_refused:
+                discard(directories(self._data, (spool for spool in self._served.spools() if spool.own)))
+            self.run_under_way = 0
 
     @property
     def is_refused(self) -> bool:

@@ -10,7 +10,6 @@ from daemon.places import Places
 from daemon.settings import Settings
 from daemon.telemetry.consent import target
 from daemon.telemetry.spooled import directories, discard
-from jobs.job import JobState
 from memsyncd.version import __version__
 
 if TYPE_CHECKING:
@@ -31,12 +30,9 @@ def sampled(places: Places, settings: Settings) -> "Lifecycle | None":
     return lifecycle
 
 
-def is_all_that_runs(parts: Parts) -> bool:
-    """Whether of the jobs that run, or are about to, none is anything but telemetry's own: nobody waits for that."""
-    if parts.telemetry is None:
-        return False
-    busy = [job for state in (JobState.READY, JobState.CLAIMED) for job in parts.queue.jobs(state=state, limit=2)]
-    return all(job.kind == KIND for job in busy)
+def run_under_way(parts: Parts) -> int:
+    """Return the number of telemetry's run that is under way, 0 where none is. While it is, its job is claimed."""
+    return parts.telemetry.run_under_way if parts.telemetry is not None else 0
 
 
 def at_start(parts: Parts) -> None:

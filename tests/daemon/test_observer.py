@@ -110,3 +110,15 @@ def test_a_verdict_that_met_its_job_awake_wakes_it_after_its_run(home: Composed)
     assert job.state is JobState.WAITING
     woken = home.parts.queue.get("f")
     assert woken is not None and woken.state is JobState.READY
+
+
+def test_a_sending_of_telemetry_is_no_progress_and_no_line(home: Composed) -> None:
+    """Whether it succeeds or fails: nobody's work has moved (never-again 76)."""
+    observer = Observer(home.parts)
+    moved: list[int] = []
+    observer.on_progress = lambda: moved.append(1)
+    before = home.parts.journal.since(0)
+    run(home, observer, NewJob("t", "telemetry"), Cool("telemetry:http://h", "busy", "busy"))
+    run(home, observer, NewJob("u", "telemetry"), Snooze(300.0, ""))
+    assert moved == []
+    assert home.parts.journal.since(0) == before

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from daemon.cli.program import main
 from daemon.cli.surroundings import Surroundings
 from daemon.intake.spool import Spool
 from daemon.lock import DaemonLock
-from daemon.status.report import Finding, StatusParts, status_document
+from daemon.status.report import Finding, StatusParts, TelemetryPart, status_document
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
+from tests.daemon.telemetry.switched_on import ENDPOINT, ON, line
 
 NOW = 1_800_000_000.0
 
@@ -140,6 +141,29 @@ def test_status_exit_code_is_health(served: Served, parts: dict[str, Any], code:
     served.view.document = status_document(StatusParts("1.2.3", NOW, pid=7, **parts))
     assert main(["status"], served.around) == code
     assert main(["status", "--json"], served.around) == code
+
+
+def test_telemetry_is_what_the_running_daemon_does(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    """A no in the settings here does not reach one that was started with a yes, and must not be told as if it did; nor
+    a yes one that was started with a no."""
+    spool = served.home / "spools/codex"
+    spool.mkdir(parents=True)
+    (spool / "telemetry.jsonl").write_bytes(line())
+    on = TelemetryPart(enabled=True, endpoint=ENDPOINT, interval_seconds=60.0)
+    served.view.document = status_document(StatusParts("1.2.3", NOW, telemetry=on))
+    assert main(["telemetry", "show"], served.around) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 1
+    assert "was started with other telemetry settings" in printed.err
+    assert main(["telemetry"], served.around) == 0
+    assert "every 60 s" in capsys.readouterr().out
+    served.view.document = status_document(StatusParts("1.2.3", NOW))
+    here = replace(served.around, environ={**served.around.environ, **ON})
+    assert main(["telemetry", "show"], here) == 0
+    assert "the running daemon has it off" in capsys.readouterr().out
+    served.view.document = status_document(StatusParts("1.2.3", NOW, telemetry=on))
+    assert main(["telemetry", "show"], here) == 0
+    assert "other telemetry settings" not in capsys.readouterr().err
 
 
 def test_status_of_a_daemon_with_another_runtime_directory(

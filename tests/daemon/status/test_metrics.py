@@ -17,6 +17,7 @@ STATUS = {
     "jobs": {"ready": 2, "dead": 1, "oldest_ready_seconds": 4.0},
     "platform": {"kind": "mem0", "ok": False},
     "extraction": {"open": 7, "oldest_seconds": 3.0},
+    "telemetry": {"enabled": True, "endpoint": "http://h", "spooled": 4, "parked": 2, "dropped": 1},
     "counters": {"handoffs_taken": 9, "odd": "text"},
     "problems": [{"code": "key-refused"}, {"code": "dead-letters"}, {"code": "dead-letters"}],
 }
@@ -44,6 +45,15 @@ def test_the_status_is_told_in_numbers() -> None:
     assert found["memsyncd_state", (("state", "degraded"),)] == 1
     assert found["memsyncd_state", (("state", "ok"),)] == 0
     assert found["memsyncd_info", (("run_id", "r1"), ("version", "0.1.0"))] == 1
+
+
+def test_telemetry_is_told_of_while_it_is_on() -> None:
+    """Off, there is nothing to measure."""
+    found = samples(metrics_text(STATUS))
+    assert found["memsyncd_telemetry_spooled", ()] == 4
+    assert found["memsyncd_telemetry_parked", ()] == 2
+    assert found["memsyncd_telemetry_dropped_total", ()] == 1
+    assert "memsyncd_telemetry" not in metrics_text({**STATUS, "telemetry": {"enabled": False, "spooled": 0}})
 
 
 def test_a_status_that_lacks_things_is_no_error() -> None:

@@ -26,6 +26,7 @@ from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
+from tests.daemon.telemetry.switched_on import ON
 
 NOW = 1_800_000_000.0
 ROOT = Path(__file__).parents[3]
@@ -314,3 +315,20 @@ def test_paused_is_told(places: Places, environ: dict[str, str]) -> None:
     places.data.mkdir()
     (places.data / "paused").touch()
     assert document(places, environ)["paused"] is True
+
+
+@pytest.mark.parametrize("off", [{}, {"DO_NOT_TRACK": "1"}])
+def test_telemetry_is_counted_only_while_it_is_on(places: Places, environ: dict[str, str], off: dict[str, str]) -> None:
+    """The same as a running daemon tells; its standing job is no work that waits."""
+    spool = places.spools / "codex"
+    spool.mkdir(parents=True)
+    (spool / "telemetry.jsonl").write_bytes(b"{}\n{}\n")
+    queue = queue_at(places)
+    queue.enqueue(NewJob("telemetry:http://127.0.0.1:9", "telemetry", delay=60.0, reason="an interval"))
+    queue.close()
+    parts = offline.offline_parts(places, {**environ, **ON, **off}, now=NOW)
+    told = status_document(parts)["telemetry"]
+    assert (told["enabled"], told["spooled"]) == ((False, 0) if off else (True, 2))
+    assert told["endpoint"] == ("" if off else "http://127.0.0.1:9")
+    assert parts.standing_jobs == 1
+    assert "nothing waits" in status_document(parts)["summary"]

@@ -111,6 +111,8 @@ def test_document_has_every_key_of_the_contract() -> None:
         ({"destinations": (trouble("not-understood"),)}, "degraded", False, ["not-understood"]),
         ({"destinations": (trouble("a word of tomorrow"),)}, "degraded", False, ["offline"]),
         ({"destinations": (trouble("offline", name="telemetry"),)}, "ok", True, ["offline"]),
+        ({"destinations": (trouble("offline", name="telemetry:http://h"),)}, "ok", True, ["telemetry-waits"]),
+        ({"destinations": (trouble("telemetry-refused", name="telemetry:http://h", parked=True),)}, "ok", True, ["telemetry-refused"]),
         ({"findings": (Finding("spool-unreadable", where="/s/x"),)}, "degraded", False, ["spool-unreadable"]),
         ({"findings": (Finding("spool-read-only", where="/s/x"),)}, "degraded", False, ["spool-read-only"]),
         ({"findings": (Finding("newer-evidence", where="/s/x"),)}, "degraded", False, ["newer-evidence"]),
@@ -122,6 +124,8 @@ def test_document_has_every_key_of_the_contract() -> None:
         ({"findings": (Finding("of-tomorrow", message="odd", remedy="look", degrades=True),)}, "degraded", False, ["of-tomorrow"]),
         ({"oldest_claim_seconds": 44.0}, "degraded", False, ["stuck-claim"]),
         ({"oldest_claim_seconds": 30.0}, "ok", True, []),
+        ({"oldest_claim_seconds": 130.0, "longest_call_seconds": 135.0}, "ok", True, []),
+        ({"oldest_claim_seconds": 146.0, "longest_call_seconds": 135.0}, "degraded", False, ["stuck-claim"]),
     ],
 )  # fmt: skip
 def test_state_and_health(changes: dict[str, Any], state: str, well: bool, codes: list[str]) -> None:

@@ -7,13 +7,7 @@ import pytest
 from daemon.places import resolve
 from daemon.settings import Settings, load
 from daemon.telemetry.consent import Consent, Standing, Target, target, why_off
-
-KEY = "phc" + "_made_up_for_tests"
-ON = {
-    "MEMSYNCD_TELEMETRY_ENABLED": "yes",
-    "MEMSYNCD_TELEMETRY_ENDPOINT": "http://127.0.0.1:9/",
-    "MEMSYNCD_TELEMETRY_API_KEY": KEY,
-}
+from tests.daemon.telemetry.switched_on import KEY, ON
 
 
 def settings(tmp_path: Path, text: str = "", **environ: str) -> Settings:

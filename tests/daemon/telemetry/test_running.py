@@ -1,0 +1,197 @@
+"""Telemetry composed with the other parts: on with the user's word, and off as if it did not exist."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.places import resolve
+from daemon.settings import load
+from daemon.telemetry.starting import KIND, sampled
+from jobs.job import JobState
+from jobs.outcomes import Cool, Ended, Outcome, Snooze
+from jobs.queue.claims import JobContext
+from jobs.telemetry import TELEMETRY, telemetry_job
+from memsyncd.telemetry import lifecycle
+from tests.daemon.composed import Composed, composed
+from tests.daemon.telemetry.switched_on import ENDPOINT, ON, line
+
+JOB = f"telemetry:{ENDPOINT}"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Composed]:
+    with composed(tmp_path, **ON) as made:
+        yield made
+
+
+def run(home: Composed) -> Outcome:
+    """Run the job's handler once."""
+    job = home.parts.queue.get(JOB)
+    assert job is not None and home.parts.telemetry is not None
+    return home.parts.telemetry.run(JobContext(job, threading.Event()))
+
+
+def files(home: Composed) -> list[str]:
+    return sorted(path.name for path in home.root.rglob("telemetry*"))
+
+
+def spooled(home: Composed, *names: str) -> None:
+    for directory in (home.spool(), home.places.data):
+        for name in names or ("telemetry.jsonl",):
+            (directory / name).write_bytes(line())
+
+
+def test_the_kind_is_the_jobs_own() -> None:
+    """It is named without loading its module."""
+    assert KIND == TELEMETRY
+
+
+def test_switched_on_its_one_job_stands(home: Composed) -> None:
+    """And the start is told of, an installation once."""
+    home.upkeep.start()
+    home.upkeep.start()
+    assert [job.id for job in home.jobs(KIND)] == [JOB]
+    content = (home.places.data / "telemetry.jsonl").read_text()
+    assert content.count("code.daemon_started") == 2
+    assert content.count("code.install") + content.count("code.upgrade") == 1
+
+
+def test_an_endpoint_nobody_listens_at_cools_alone(home: Composed) -> None:
+    """Nothing is lost, and the platform's jobs are not held."""
+    home.upkeep.start()
+    outcome = run(home)
+    assert isinstance(outcome, Cool)
+    assert (outcome.destination, outcome.code) == (JOB, "offline")
+    status = home.view.status()
+    assert status["telemetry"]["spooled"] == 2
+    assert status["telemetry"]["endpoint"] == ENDPOINT
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[telemetry]\nendpoint = 'http://h'\n", "its settings were changed"),
+        ("[telemetry", "its settings were changed"),
+    ],
+)
+def test_changed_settings_hold_back_and_keep(home: Composed, text: str, why: str) -> None:
+    """They count from the next start; what was agreed to is no more."""
+    home.upkeep.start()
+    home.places.config_file.write_text(text)
+    outcome = run(home)
+    assert isinstance(outcome, Snooze) and outcome.why.startswith(why)
+    assert "telemetry.jsonl" in files(home)
+
+
+def test_a_pause_holds_it_too(home: Composed) -> None:
+    """Whoever pauses everything means everything."""
+    home.upkeep.start()
+    (home.places.data / "paused").touch()
+    outcome = run(home)
+    assert isinstance(outcome, Snooze) and outcome.why == "paused"
+
+
+def test_a_no_while_it_runs_discards_and_stays(home: Composed) -> None:
+    """Until the next start, even where the file says yes again: nobody can tell what was meant in between."""
+    home.spool()
+    home.upkeep.start()
+    spooled(home, "telemetry.jsonl", "telemetry-9-deadbeef-a1.sending")
+    home.places.config_file.write_text("[telemetry]\nenabled = false\n")
+    outcome = run(home)
+    assert isinstance(outcome, Snooze) and outcome.why == "switched off in the settings file"
+    home.places.config_file.unlink()
+    spooled(home)
+    run(home)
+    assert [name for name in files(home) if not name.startswith((lifecycle.NAME, lifecycle.SENTINEL_PREFIX))] == []
+    assert home.view.status()["telemetry"]["enabled"] is False
+
+
+def test_an_id_that_cannot_be_kept_sends_nothing(home: Composed) -> None:
+    """It would be another one each time."""
+    home.upkeep.start()
+    (home.places.data / "telemetry-identity.json").mkdir()
+    with pytest.raises(Ended) as ended:
+        run(home)
+    assert isinstance(ended.value.outcome, Snooze)
+    assert "id cannot be kept" in ended.value.outcome.why
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {},
+        {**ON, "MEMSYNCD_TELEMETRY_ENABLED": "no"},
+        {**ON, "MEM0_TELEMETRY": "off"},
+        {**ON, "DO_NOT_TRACK": "1"},
+        {**ON, "MEMSYNCD_TELEMETRY_ENDPOINT": ""},
+        {**ON, "MEMSYNCD_TELEMETRY_API_KEY": ""},
+    ],
+)
+def test_switched_off_nothing_is_made_and_nothing_is_left(tmp_path: Path, environ: dict[str, str]) -> None:
+    """No parts, no handler, no job, no file; what an earlier yes had spooled is discarded at the start."""
+    with composed(tmp_path, **ON) as home:
+        home.parts.queue.enqueue(telemetry_job(JOB))
+        home.parts.close()
+        with composed(tmp_path, **environ) as off:
+            spooled(off, "telemetry.jsonl", "telemetry-9-deadbeef-a1.sending", "telemetry-salt")
+            parts = off.parts
+            assert parts.telemetry is None
+            assert parts.ingest.on_stored is None
+            assert KIND not in parts.handlers
+            threads = threading.active_count()
+            off.upkeep.start()
+            assert threading.active_count() == threads
+            assert files(off) == []
+            (job,) = off.jobs(KIND)
+            assert job.state is JobState.CANCELLED
+            assert off.view.status()["telemetry"]["enabled"] is False
+            assert not [each for each in off.view.status()["problems"] if "telemetry" in str(each)]
+
+
+def test_switched_off_none_of_its_code_is_loaded() -> None:
+    """A daemon without telemetry pays nothing for it."""
+    code = (
+        "import sys, daemon.app, daemon.status.offline\n"
+        "loaded = [name for name in sys.modules if name.startswith(('memsyncd.telemetry', 'jobs.telemetry'))]\n"
+        "assert not loaded and 'daemon.telemetry.running' not in sys.modules, loaded"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
+
+
+@pytest.mark.parametrize(("environ", "is_on"), [(ON, True), ({}, False)])
+def test_an_installation_is_looked_for_only_with_consent(tmp_path: Path, environ: dict[str, str], is_on: bool) -> None:
+    """A run without it uses nothing up (facts 12.26)."""
+    places = resolve({"MEMSYNCD_HOME": str(tmp_path / "m")}, tmp_path, 1, "linux")
+    found = sampled(places, load(places, environ, {}).settings)
+    assert (found is not None) is is_on
+    assert found is None or found.sample()
+    assert not places.data.exists()
+
+
+def test_another_endpoint_ends_the_job_of_the_one_before(tmp_path: Path) -> None:
+    """Nothing goes to where it is not wanted any more."""
+    with composed(tmp_path, **ON) as home:
+        home.parts.queue.enqueue(telemetry_job("telemetry:http://127.0.0.1:8"))
+        home.upkeep.start()
+        states = {job.id: job.state for job in home.jobs(KIND)}
+        assert states.pop("telemetry:http://127.0.0.1:8") is JobState.CANCELLED
+        assert list(states) == [JOB]
+
+
+def test_run_once_does_not_wait_for_it(home: Composed) -> None:
+    """While it is sending, its job is none that is waited for; another is."""
+    telemetry = home.parts.telemetry
+    assert telemetry is not None
+    home.upkeep.start()
+    claims = [home.parts.queue.claim(), home.parts.queue.claim()]
+    assert {claim.job.kind for claim in claims if claim} == {"poll", KIND}
+    assert not home.upkeep.is_all_done()
+    poll = next(claim for claim in claims if claim and claim.job.kind == "poll")
+    home.parts.queue.finish(poll, Snooze(60.0, "nothing open"))
+    assert not home.upkeep.is_all_done()
+    telemetry.run_under_way = 1
+    assert home.upkeep.is_all_done()
