@@ -21,7 +21,20 @@ LOOK_AFTER_SECONDS = 5.0
 """How long after a request without an answer the platform is searched for it (CONTRACT "Delivered once")."""
 
 ARRIVED = "arrived"
-"""The slot of a batch known to be on the platform though it told no extraction event to ask for."""
+"""How the slot of a batch begins that is known to be on the platform though it told no extraction event to ask for."""
+
+
+def arrived(memories: int) -> str:
+    """Return the slot of such a batch, from which `memories` were made."""
+    return f"{ARRIVED}:{memories}"
+
+
+def made_by_arrived(slot: str) -> int | None:
+    """Return how many memories were made from such a batch; None for the slot of another."""
+    name, _, memories = slot.partition(":")
+    if name != ARRIVED:
+        return None
+    return int(memories) if memories.isdecimal() else 0
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from jobs.delivery import ARRIVED, LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery
+from jobs.delivery import LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery, arrived, made_by_arrived
 from jobs.failures import after_failure, after_store_error
 from jobs.job import Job
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
@@ -165,7 +165,7 @@ class _Run:
             posted_at=post.started_at,
         )
         self.context.answered()
-        return self._accept(request, found.event_id or ARRIVED, batches) if found is not None else ""
+        return self._accept(request, found.event_id or arrived(found.memories), batches) if found is not None else ""
 
     def _send(self, request: Batch, batches: int) -> str:
         self.store.begin_post(request.packet_id, request.number, self.delivery.clock.wall())
@@ -179,7 +179,7 @@ class _Run:
         if not accepted.event_id and not accepted.finished:
             # the batch may be there all the same: its post stays, and the next try looks first (facts 2.23)
             raise Ended(self._attempt_failed(PacketStatus.MISSING, "the platform's answer named no extraction event"))
-        return self._accept(request, accepted.event_id or ARRIVED, batches)
+        return self._accept(request, accepted.event_id or arrived(accepted.memories), batches)
 
     def _accept(self, request: Batch, slot: str, batches: int) -> str:
         self.store.accept_post(request.packet_id, request.number, slot, batches=batches, at=self.delivery.clock.wall())
@@ -210,8 +210,9 @@ class _Run:
         return self._attempt_failed(_FAILED_STATUS[first.state], self.delivery.redact(why))
 
     def _verdict(self, slot: str) -> Extraction | None:
-        if slot == ARRIVED:
-            return Extraction(slot, ExtractionState.SUCCEEDED)
+        made = made_by_arrived(slot)
+        if made is not None:
+            return Extraction(slot, ExtractionState.SUCCEEDED, memories=made)
         return self.delivery.extractions.verdict(slot)
 
     def _wait(self, slots: Sequence[str], verdicts: Sequence[Extraction | None]) -> Outcome:

@@ -92,6 +92,7 @@ class LiveView:
             last_progress_at=self.last_progress_at,
             standing_jobs=self._standing_jobs(),
             oldest_claim_seconds=self.workers.oldest_claim_age(),
+            longest_call_seconds=parts.platform.longest_call_seconds,
             paused=parts.gate.is_paused,
             socket=str(parts.places.status_socket),
             data=str(parts.places.data),

@@ -99,8 +99,9 @@ class StatusParts:
     """Everything a status tells. Times ending in `_at` and `now` are Unix seconds.
 
     `last_progress_at` is when a job last finished or a handoff was last taken in; `oldest_claim_seconds` is how long
-    the claimed job that has moved least lately has not moved. `paused` is the user's own pause of everything.
-    `standing_jobs` is how many of the waiting jobs are the daemon's own timers, behind which nobody's work waits.
+    the claimed job that has moved least lately has not moved, and `longest_call_seconds` how long it may be so.
+    `paused` is the user's own pause of everything. `standing_jobs` is how many of the waiting jobs are the daemon's own
+    timers, behind which nobody's work waits.
     """
 
     version: str
@@ -121,6 +122,7 @@ class StatusParts:
     findings: Sequence[Finding] = ()
     last_progress_at: float | None = None
     oldest_claim_seconds: float = 0.0
+    longest_call_seconds: float = 0.0
     standing_jobs: int = 0
     paused: bool = False
     socket: str = ""

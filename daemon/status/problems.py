@@ -10,6 +10,9 @@ from jobs.queue.contract import Destination
 QUIET_SECONDS = 40.0
 """Work that has been ready this long with nothing finished is no progress (CONTRACT: told within 45 s)."""
 
+CALL_MARGIN_SECONDS = 10.0
+"""How much longer than the platform's longest call a job may run before it is stuck."""
+
 FAILING_SECONDS = 20.0
 """A destination may fail this long before health turns red: with the 15 s a write may take before its first failure
 is known, the 45 s of CONTRACT's "Health" are kept, and one short 429 or 503 alarms nobody."""
@@ -100,13 +103,16 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
     """Work that could go and does not, by the age of the work and of the last thing finished (never-again 134, 137)."""
     if parts.paused:
         return
-    if parts.oldest_claim_seconds >= QUIET_SECONDS:
+    patience = max(QUIET_SECONDS, parts.longest_call_seconds + CALL_MARGIN_SECONDS)
+    if parts.oldest_claim_seconds >= patience:
         yield Finding("stuck-claim", since=parts.now - parts.oldest_claim_seconds)
     if parts.uptime_seconds < QUIET_SECONDS:
         return  # what waited through a downtime is old and yet just begun
     if parts.last_progress_at is not None and parts.now - parts.last_progress_at < QUIET_SECONDS:
         return
-    if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= QUIET_SECONDS:  # those held by a cooldown are not ready
+    waits_for_calls = parts.jobs.claimed > 0 and parts.oldest_claim_seconds < patience
+    quiet = patience if waits_for_calls else QUIET_SECONDS
+    if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= quiet:  # those held by a cooldown are not ready
         yield Finding("no-progress", since=parts.now - parts.jobs.oldest_ready_seconds)
         return
     oldest = max((spool.oldest_pending_seconds for spool in parts.spools if not spool.paused), default=0.0)

@@ -89,6 +89,11 @@ class Mem0Platform:
         self.url = self._api.url
 
     @property
+    def longest_call_seconds(self) -> float:
+        """A write: its whole answer is waited for that long."""
+        return self._api.write_seconds
+
+    @property
     def destination(self) -> str:
         """The name under which this platform cools as a whole: its kind and its URL."""
         return f"{self.kind} {self.url}"

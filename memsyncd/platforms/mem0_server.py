@@ -89,6 +89,11 @@ class Mem0ServerPlatform:
         self.url = self._api.url
 
     @property
+    def longest_call_seconds(self) -> float:
+        """How long an add may take."""
+        return self._add_seconds
+
+    @property
     def destination(self) -> str:
         """The name under which this platform cools as a whole: its kind and its URL."""
         return f"{self.kind} {self.url}"

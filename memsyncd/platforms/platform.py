@@ -123,6 +123,10 @@ class Platform(Protocol):
     def destination(self) -> str:
         """The name under which this platform cools as a whole."""
 
+    @property
+    def longest_call_seconds(self) -> float:
+        """How long one call may take before it is given up; a job in the midst of it is not stuck."""
+
     def add(self, batch: Batch) -> Accepted:
         """Send one batch."""
 

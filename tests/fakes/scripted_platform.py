@@ -93,6 +93,10 @@ class ScriptedPlatform:
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
+    def longest_call_seconds(self) -> float:
+        return 15.0
+
+    @property
     def destination(self) -> str:
         return "scripted"
 

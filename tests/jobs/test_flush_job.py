@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from jobs.delivery import MAX_ATTEMPTS
+from jobs.delivery import MAX_ATTEMPTS, arrived, made_by_arrived
 from jobs.flush import EXTRACTION_OPEN, HELD_SECONDS
 from jobs.job import JobState
 from jobs.outcomes import Cool
@@ -300,3 +300,9 @@ def test_the_reason_of_a_waiting_flush_says_what_it_waits_for(delivering: Delive
     delivering.ask()
     delivering.run(5.0)
     assert delivering.flush_of(delivering.packet()).reason == EXTRACTION_OPEN
+
+
+@pytest.mark.parametrize(("slot", "made"), [(arrived(3), 3), ("arrived", 0), ("arrived:x", 0), ("evt-1", None)])
+def test_a_batch_that_was_over_with_its_answer_keeps_its_count(slot: str, made: int | None) -> None:
+    """A platform without extraction events tells the memories at once; slots of before tell none."""
+    assert made_by_arrived(slot) == made

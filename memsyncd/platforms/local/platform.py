@@ -61,6 +61,11 @@ class LocalPlatform:
             return  # the next call says so, as a PlatformError
 
     @property
+    def longest_call_seconds(self) -> float:
+        """A wait for another process's lock."""
+        return schema.BUSY_SECONDS
+
+    @property
     def destination(self) -> str:
         """The name under which this platform cools."""
         return "local"
