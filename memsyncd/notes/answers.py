@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memsyncd.notes.arguments import shown
-from memsyncd.notes.limits import MAX_RESULTS
 from memsyncd.notes.note import Found, Hit, NamespaceCount, Note, Remembered, Stats
 
 Document = Mapping[str, Any]
@@ -122,7 +121,7 @@ def missing(namespace: str, key: str, elsewhere: Sequence[str]) -> str:
     message = f"There is no note {shown(key)} in {shown(namespace)}, or it has expired."
     if elsewhere:
         return f"{message} There is one of this key in {', '.join(map(shown, elsewhere))}."
-    return f"{message} memory_search finds notes by their words (up to {MAX_RESULTS})."
+    return f"{message} memory_search finds notes by their words."
 
 
 def moment(milliseconds: int) -> str:
