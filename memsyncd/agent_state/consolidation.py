@@ -88,14 +88,14 @@ class ConsolidationPipeline:
         if len(episodes) < min_episodes:
             return ConsolidationResult((), len(episodes), 0)
         facts = await self._extractor.extract(episodes)
-        known = set(self._said)
-        if self._fact_store is not None:
-            known |= (await self._fact_store.get_facts(FACTS_OWNER)).keys()
+        store = self._fact_store
+        known = self._said if store is None else (await store.get_facts(FACTS_OWNER)).keys()
         new = {key: fact for fact in facts if (key := _key(fact)) not in known}
-        if self._fact_store is not None:
+        if store is None:
+            self._said |= new.keys()
+        else:
             for key, fact in new.items():
-                await self._fact_store.upsert_fact(FACTS_OWNER, key, fact, source="ai_inferred")
-        self._said |= new.keys()
+                await store.upsert_fact(FACTS_OWNER, key, fact, source="ai_inferred")
         return ConsolidationResult(tuple(new.values()), len(episodes), len(facts))
 
 

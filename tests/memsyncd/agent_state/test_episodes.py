@@ -1,6 +1,8 @@
 """Episodic memory, on both backends."""
 
 import asyncio
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -71,6 +73,16 @@ def test_recall_knows_every_script(episodes: EpisodicMemory, run: Any, word: str
     assert ids(run(episodes.recall(word.lower() + " zzz"))) == ["hit"]
 
 
+def test_no_word_is_taken_for_another(episodes: EpisodicMemory, run: Any) -> None:
+    """A letter of a word with marks is no word, and no sign is a word that looks like its code."""
+    run(episodes.store(at(0, "signs", "++")))
+    run(episodes.store(at(0, "hindi", "हिन्दी")))
+    run(episodes.store(at(0, "code", "x2b2b w2b2b")))
+    assert ids(run(episodes.recall("++"))) == ["signs"]
+    assert ids(run(episodes.recall("x2b2b"))) == ["code"]
+    assert run(episodes.recall("ह द न 2b2b")) == []
+
+
 def test_recall_puts_the_most_shared_words_first(episodes: EpisodicMemory, run: Any) -> None:
     """Then the newest; the limit cuts after the ranking, and a word said twice counts once."""
     run(episodes.store(at(9, "one", "alpha alpha alpha")))
@@ -91,8 +103,19 @@ def test_recall_gives_five_by_default(episodes: EpisodicMemory, run: Any) -> Non
     assert ids(run(episodes.recall("word"))) == ["7", "6", "5", "4", "3"]
 
 
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the machine's own time that of Tokyo."""
+    monkeypatch.setenv("TZ", "JST-9")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
 def test_recency_is_by_the_moment_not_by_its_text(episodes: EpisodicMemory, run: Any) -> None:
-    """Offsets are reckoned with, a time without one is UTC, and the last that came is first among equals."""
+    """Offsets are reckoned with, a time without one is UTC everywhere, the last that came is first among equals."""
     run(
         episodes.store(Episode("tokyo", "", timestamp=datetime(2026, 11, 30, 20, tzinfo=timezone(timedelta(hours=9)))))
     )  # 11:00 UTC
