@@ -39,6 +39,10 @@ def at_start(parts: Parts) -> None:
     """Have the job of the present endpoint and no other; while telemetry is off, none, and discard what is spooled in
     our own directories (never-again 78)."""
     queue, telemetry = parts.queue, parts.telemetry
+    if telemetry is None:
+        own = (spool for spool in parts.served.spools() if spool.own)
+        if discarded := discard(directories(parts.places.data, own)):
+            parts.counters.add("telemetry_files_discarded", discarded)
     if telemetry is not None or queue.jobs(kind=KIND, limit=1):
         from jobs.telemetry import stand  # noqa: PLC0415  (as above)
 
@@ -46,6 +50,3 @@ def at_start(parts: Parts) -> None:
     if telemetry is not None:
         queue.hasten(telemetry.endpoint.destination, telemetry.interval_seconds)  # a shorter one counts at once
         telemetry.started()
-        return
-    own = (spool for spool in parts.served.spools() if spool.own)
-    parts.counters.add("telemetry_files_discarded", discard(directories(parts.places.data, own)))

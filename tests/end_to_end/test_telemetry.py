@@ -119,10 +119,6 @@ def test_what_is_told_of_a_session(home: Home, posthog: FakePostHog) -> None:
     for private in (SECRET, "quokka", "corner", "shop", "s1", str(home.root), "ada", "git.example"):
         assert f'"{private}"' not in sent
         assert len(private) < 5 or private not in sent
-    home.start()
-    until(home, posthog, lambda fake: names(fake).count("code.daemon_started") == 2)
-    assert names(posthog).count("code.install") == 1
-    assert len({event["distinct_id"] for event in posthog.events()}) == 1
 
 
 def test_show_prints_exactly_what_is_sent(home: Home, posthog: FakePostHog, command: Command) -> None:
@@ -163,6 +159,9 @@ OFF: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
 }
 """Every documented place: what the file says instead, and the environment."""
 
+WITH_A_SESSION = {"file", "DO_NOT_TRACK"}
+"""Where something is delivered, too; the others meet the same decision (tests/daemon/telemetry)."""
+
 
 @pytest.mark.parametrize("place", OFF)
 def test_off_means_no_file_and_no_connection_and_what_was_spooled_is_gone(
@@ -181,10 +180,11 @@ def test_off_means_no_file_and_no_connection_and_what_was_spooled_is_gone(
         for name in ("telemetry.jsonl", "telemetry-9-deadbeef-a1.sending", "telemetry-9-deadbeef-a1.corrupt"):
             (directory / name).write_bytes(line())
         (directory / "telemetry-identity.json").write_text("{}")
-    one_session(home)
+    if place in WITH_A_SESSION:
+        one_session(home)
     done = home.run("run", "--once")
     assert done.returncode == 0, done.stderr
-    assert "1 delivered" in done.stdout, done.stderr + str([str(each) for each in home.root.rglob("*")])
+    assert ("1 delivered" in done.stdout) is (place in WITH_A_SESSION)
     assert telemetry_files(home.root) == [".mem0/claude-code-plugin/telemetry.jsonl"]
     assert posthog.connections == 0
     shown = command(home, "show")
@@ -254,7 +254,7 @@ def test_an_endpoint_that_hangs_holds_up_neither_once_nor_a_stop(
     one_session(home)
     done = home.run("run", "--once")
     assert done.returncode == 0, done.stderr
-    assert "1 delivered" in done.stdout, done.stderr + str([str(each) for each in home.root.rglob("*")])
+    assert "1 delivered" in done.stdout
     home.start()
     until(home, posthog, lambda fake: len(fake.requests()) >= 1)
     began = time.monotonic()

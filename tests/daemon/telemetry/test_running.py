@@ -1,5 +1,6 @@
 """Telemetry composed with the other parts: on with the user's word, and off as if it did not exist."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -8,14 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from daemon.intake.ingest_thread import IngestThread
 from daemon.places import resolve
+from daemon.rounds import Rounds
 from daemon.settings import load
 from daemon.telemetry.starting import KIND, sampled
 from jobs.job import JobState
 from jobs.outcomes import Cool, Ended, Outcome, Snooze
 from jobs.queue.claims import JobContext
+from jobs.queue.workers import Workers
 from jobs.telemetry import TELEMETRY, telemetry_job
-from memsyncd.telemetry import lifecycle
+from memsyncd.telemetry import identity, lifecycle
+from tests.clocks import HandClock
 from tests.daemon.composed import Composed, composed
 from tests.daemon.telemetry.switched_on import ENDPOINT, ON, line
 
@@ -118,6 +123,30 @@ def test_an_id_that_cannot_be_kept_sends_nothing(home: Composed) -> None:
         run(home)
     assert isinstance(ended.value.outcome, Snooze)
     assert "id cannot be kept" in ended.value.outcome.why
+
+
+def test_a_platform_that_does_not_answer_leaves_the_random_id(tmp_path: Path) -> None:
+    """The account is asked for within the leave that was given, and not waited for."""
+    environ = {"MEMSYNCD_TELEMETRY_ACCOUNT": "yes", "MEM0_API_KEY": "k" * 20, "MEM0_API_URL": "http://127.0.0.1:9"}
+    with composed(tmp_path, **ON, **environ) as home:
+        home.upkeep.start()
+        assert isinstance(run(home), Cool)
+        state = json.loads((home.places.data / identity.NAME).read_text())
+        assert state["anonymous_id"].startswith(identity.ANONYMOUS_PREFIX)
+        assert not state["email"]
+        assert home.view.status()["telemetry"]["account"] is True
+
+
+def test_a_jump_of_the_clock_drops_its_connections_too(home: Composed) -> None:
+    """It may have been a sleep (never-again 148)."""
+    hands = HandClock()
+    object.__setattr__(home.parts, "clock", hands.clock())
+    thread = IngestThread(home.parts.ingest, home.upkeep.maintain, home.upkeep.has_new_spools, home.upkeep.refresh)
+    workers = Workers(home.parts.queue, {}, 1, clock=home.parts.clock, counters=home.parts.counters)
+    rounds = Rounds(home.parts, home.upkeep, thread, workers)
+    hands.wall_now += 7_200.0
+    rounds.look_at_clock()
+    assert "clock-jumped" in home.codes()
 
 
 @pytest.mark.parametrize(
