@@ -17,6 +17,8 @@ from daemon.intake.ingest import Ingest
 from daemon.intake.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
 from daemon.intake.sessions import Sessions
 from daemon.places import Places
+from daemon.searching.away import away
+from daemon.searching.search import Search
 from daemon.settings import Settings
 from daemon.status.findings import Findings
 from daemon.status.journal import Journal
@@ -68,6 +70,7 @@ class Parts:
     ingest: Ingest
     extractions: Extractions
     delivery: delivery.Delivery
+    search: Search
     handlers: Mapping[str, Handler]
     telemetry: "Telemetry | None" = None
 
@@ -150,6 +153,7 @@ def compose(
         ingest=ingest,
         extractions=extractions,
         delivery=shared,
+        search=_search(shared, resolver),
         handlers=_handlers(shared) | ({telemetry.kind: telemetry.run} if telemetry else {}),
         telemetry=telemetry,
     )
@@ -175,6 +179,16 @@ def _handlers(shared: delivery.Delivery) -> dict[str, Handler]:
         poll.POLL: poll.poll,
     }
     return {kind: partial(job, delivery=shared) for kind, job in jobs.items()}
+
+
+def _search(shared: delivery.Delivery, resolver: ScopeResolver) -> Search:
+    return Search(
+        shared.platform,
+        resolve=resolver.resolve,
+        user_id=shared.user_id,
+        hold=shared.hold,
+        away=partial(away, shared.queue, shared.platform, shared.clock),
+    )
 
 
 def _telemetry(settings: Settings, **needed: Any) -> "Telemetry | None":

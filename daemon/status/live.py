@@ -13,7 +13,7 @@ from daemon.compose import Parts
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.spool import Spool
 from daemon.observer import STANDING
-from daemon.search import search
+from daemon.searching.request import parsed
 from daemon.status.job_document import job_document
 from daemon.status.metrics import metrics_text
 from daemon.status.report import (
@@ -187,13 +187,9 @@ class LiveView:
             last_seen = max((event["id"] for event in seen["events"]), default=last_seen)
 
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a question from the platform."""
-        return search(
-            request,
-            platform=self.parts.platform,
-            resolve=self.parts.resolver.resolve,
-            user_id=self.parts.delivery.user_id(),
-        )
+        """Answer a question; its number and scope are the settings' where it names none. Raises SearchRefused."""
+        recall = self.parts.settings.recall
+        return self.parts.search.answer(parsed(request, top_k=recall.top_k, scope=recall.scope)).document()
 
     def _ask(self, session: str | None, cwd: str | None) -> list[str]:
         key = uuid.uuid4().hex[:12]

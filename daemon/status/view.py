@@ -30,7 +30,7 @@ class DaemonView(Protocol):
         """Drop a dead letter: `done`, `already so`, `unknown`, or why it cannot be."""
 
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return memories for a question, in CONTRACT's search shape."""
+        """Return memories for a question, in CONTRACT's search shape. Raises SearchRefused for one that is none."""
 
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> Mapping[str, Any]:
         """Ask for a flush, of one session, one directory or all; wait up to `wait_seconds` for its end."""

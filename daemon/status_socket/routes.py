@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 
+from daemon.searching.request import ARGUMENTS, SearchRefused
 from daemon.status.view import DaemonView
 from daemon.status_socket.http_message import TEXT, Request, Response, json_response, refusal
 from jobs.job import JobState
@@ -23,8 +24,6 @@ MAX_EVENT_WAIT = 60.0
 MAX_FLUSH_WAIT = 3600.0
 MAX_JOBS = 10_000
 DEFAULT_JOBS = 100
-
-SCOPES = ("repo", "dir", "mine")
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 """Prometheus' text format."""
@@ -140,15 +139,11 @@ class Routes:
 
     async def _search(self, request: Request, _: str) -> Response:
         _query(request)
-        asked = _document(request, "query", "cwd", "top_k", "category", "scope", "run_id")
-        if not (_text(asked, "query") or "").strip():
-            raise _Refused(400, "query is a text that is not empty.")
-        _number(asked, "top_k", 5, 1, 20, whole=True)
-        for name in ("cwd", "category", "run_id"):
-            _text(asked, name)
-        if (_text(asked, "scope") or "repo") not in SCOPES:
-            raise _Refused(400, f"scope is one of {', '.join(SCOPES)}.")
-        return json_response(200, await self._blocking(self._view.search, asked))
+        asked = _document(request, *ARGUMENTS)
+        try:
+            return json_response(200, await self._blocking(self._view.search, asked))
+        except SearchRefused as refused:
+            raise _Refused(400, str(refused)) from refused
 
     async def _flush(self, request: Request, _: str) -> Response:
         _query(request)

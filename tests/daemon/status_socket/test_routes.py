@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from daemon.searching.request import parsed
 from daemon.status_socket import routes as routes_module
 from daemon.status_socket.http_message import Request, Response
 from daemon.status_socket.routes import Routes, routes
@@ -48,6 +49,7 @@ class View:
         return "done"
 
     def search(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        parsed(request)
         self.asked.append(("search", dict(request)))
         return {"succeeded": True, "source": "local", "memories": []}
 
@@ -174,7 +176,7 @@ def test_a_search_is_passed_on_whole(handler: Routes, view: View) -> None:
         "query": "how are tests run",
         "cwd": "/w",
         "top_k": 3,
-        "category": "decision",
+        "category": "results",
         "scope": "repo",
         "run_id": "s",
     }
