@@ -58,6 +58,14 @@ def pending_batch(connection: sqlite3.Connection, event_id: str) -> Batch | None
     )
 
 
+def pending_since(connection: sqlite3.Connection, event_id: str) -> str | None:
+    """Return since when (RFC 3339) an event waits for its extraction; None for one that does not."""
+    row = connection.execute(
+        "SELECT updated_at FROM extraction_events WHERE event_id = ? AND state = ?", (event_id, ExtractionState.PENDING)
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
 def pending(connection: sqlite3.Connection, *, limit: int) -> Sequence[str]:
     """Return the ids of up to `limit` events that wait for their extraction, oldest first."""
     rows = connection.execute(

@@ -58,7 +58,8 @@ def _store_one(
         old = merge.claim_of(text, category)
         relation = merge.relation(claim, old, weight)
         if relation is Relation.SAME:
-            return _join(connection, number, source, merge.fuller(claim, old, weight), old.text)
+            kept = merge.fuller(claim, old, weight)
+            return _join(connection, number, source, "" if kept == old.text else kept, candidate.made_by)
         if relation is Relation.OVERRULES:
             overruled.append(number)
     if not overruled and not _has_room(connection, candidate, batch, now):
@@ -73,12 +74,15 @@ def _store_one(
     return 1
 
 
-def _join(connection: sqlite3.Connection, number: int, source: Source, text: str, old_text: str) -> int:
-    """Add a source to a memory that says the same, and give it the better `text`; return 1 if that was news."""
+def _join(connection: sqlite3.Connection, number: int, source: Source, better: str, made_by: str) -> int:
+    """Add a source to a memory that says the same, and give it the `better` text, if any; return 1 if that was news."""
     news = memories.add_source(connection, number, source)
-    if text == old_text:
+    if not better:
         return 0
-    memories.replace_text(connection, number, text)
+    memories.replace_text(connection, number, better)
+    connection.execute(
+        "UPDATE memories SET metadata = json_set(metadata, '$.made_by', ?) WHERE number = ?", (made_by, number)
+    )
     return 1 if news else 0
 
 
@@ -90,7 +94,7 @@ def _has_room(connection: sqlite3.Connection, candidate: Candidate, batch: Batch
 
 
 def _memory(memory_id: str, candidate: Candidate, batch: Batch, now: str) -> NewMemory:
-    metadata: dict[str, Any] = dict(batch.metadata)
+    metadata: dict[str, Any] = {**batch.metadata, "made_by": candidate.made_by}
     if candidate.files:
         metadata["files"] = list(candidate.files)
     return NewMemory(

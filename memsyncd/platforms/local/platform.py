@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memsyncd.clock import Clock, rfc3339
+from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.platforms.local import events, extracting, memories, schema, searching
+from memsyncd.platforms.local.candidate import Candidate
 from memsyncd.platforms.local.candidates import memories_from
 from memsyncd.platforms.local.faults import platform_error
 from memsyncd.platforms.local.scope_filter import require_identity
@@ -44,6 +45,10 @@ class LocalPlatform:
     constructor raises schema.NewerSchema where a newer version wrote the file, which stays as it is; any other
     trouble with the file is told by each call, and gone when the file is well again. One connection writes and one
     searches, so that a recall does not wait for an extraction.
+
+    Rules make the memories when somebody asks for the verdict, unless `is_left(event_id, since)` says that whoever was
+    told by `on_accepted(event_id)` may still make better ones; since: Unix seconds. Neither is called inside a
+    transaction, and neither may raise. `outside_seconds` is what one call of those takes at most.
     """
 
     kind = "local"
@@ -55,6 +60,9 @@ class LocalPlatform:
         self._new_id = new_id
         self._writer = _Door(lambda: schema.open_store(path), begin="BEGIN IMMEDIATE")
         self._reader = _Door(lambda: schema.open_store(path), begin="BEGIN")
+        self.on_accepted: Callable[[str], object] = lambda _: None
+        self.is_left: Callable[[str, float], bool] = lambda _event, _since: False
+        self.outside_seconds = 0.0
         try:
             schema.refuse_newer(path)
         except (sqlite3.Error, OSError):
@@ -62,8 +70,8 @@ class LocalPlatform:
 
     @property
     def longest_call_seconds(self) -> float:
-        """A wait for another process's lock."""
-        return schema.BUSY_SECONDS
+        """A wait for another process's lock, or for who makes memories outside."""
+        return max(schema.BUSY_SECONDS, self.outside_seconds)
 
     @property
     def destination(self) -> str:
@@ -76,7 +84,9 @@ class LocalPlatform:
         if not batch.packet_id:
             raise Rejected("packet_id is missing")
         with self._writer.transaction() as connection:
-            return Accepted(events.add(connection, batch, event_id=self._new_id(), now=self._now()))
+            event_id = events.add(connection, batch, event_id=self._new_id(), now=self._now())
+        self.on_accepted(event_id)
+        return Accepted(event_id)
 
     def extraction(self, event_id: str) -> Extraction:
         """Return an extraction event, carrying it out first if it still waits.
@@ -103,6 +113,22 @@ class LocalPlatform:
                 yield page
             if before is None:
                 return
+
+    def pending(self, *, limit: int = EXTRACTED_PER_PAGE) -> Sequence[str]:
+        """Return the ids of the oldest events that wait for their memories."""
+        with self._reader.transaction() as connection:
+            return events.pending(connection, limit=limit)
+
+    def pending_batch(self, event_id: str) -> tuple[Batch, float] | None:
+        """Return the batch of an event that waits for its memories, and since when (Unix seconds)."""
+        with self._reader.transaction() as connection:
+            batch, since = events.pending_batch(connection, event_id), events.pending_since(connection, event_id)
+        return None if batch is None else (batch, from_rfc3339(since or "") or 0.0)
+
+    def store(self, event_id: str, candidates: Sequence[Candidate]) -> bool:
+        """End an event with memories made outside; False where it was over before, and nothing was stored."""
+        waiting = self.pending_batch(event_id)
+        return waiting is not None and self._store(event_id, waiting[0], candidates)
 
     def find(
         self,
@@ -158,10 +184,13 @@ class LocalPlatform:
                 return
 
     def _carry_out(self, event_id: str) -> None:
-        with self._writer.transaction() as connection:
-            batch = events.pending_batch(connection, event_id)
-        if batch is not None:
-            self._extract(event_id, batch)
+        with self._reader.transaction() as connection:
+            since = events.pending_since(connection, event_id)
+        if since is None or self.is_left(event_id, from_rfc3339(since) or 0.0):
+            return
+        waiting = self.pending_batch(event_id)
+        if waiting is not None:
+            self._extract(event_id, waiting[0])
 
     def _extract(self, event_id: str, batch: Batch) -> None:
         try:
@@ -169,19 +198,23 @@ class LocalPlatform:
         except Exception as error:  # noqa: BLE001  (a fault of ours in one text must fail that batch, not the worker)
             self._finish(event_id, lambda _: 0, error=f"{type(error).__name__} while extracting")
             return
-        self._finish(
+        self._store(event_id, batch, candidates)
+
+    def _store(self, event_id: str, batch: Batch, candidates: Sequence[Candidate]) -> bool:
+        return self._finish(
             event_id,
             lambda connection: extracting.store(connection, candidates, batch, now=self._now(), new_id=self._new_id),
         )
 
-    def _finish(self, event_id: str, act: Callable[[sqlite3.Connection], int], *, error: str = "") -> None:
+    def _finish(self, event_id: str, act: Callable[[sqlite3.Connection], int], *, error: str = "") -> bool:
         with self._writer.transaction() as connection:
             if events.pending_batch(connection, event_id) is None:
-                return  # another thread was first
+                return False  # another thread was first
             made = act(connection)
             state = ExtractionState.FAILED if error else ExtractionState.SUCCEEDED
             events.finish(connection, event_id, state, memories=made, error=error[:MAX_ERROR_CHARS], now=self._now())
             connection.execute(f"PRAGMA incremental_vacuum({FREED_PAGES})").fetchall()
+        return True
 
     def _now(self) -> str:
         return rfc3339(self._clock.wall())
