@@ -1,28 +1,24 @@
 """The embedded platform: the same asynchronous answers as the hosted one, from `memory.sqlite3` alone."""
 
 import sqlite3
-import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.platforms.local import events, extracting, memories, schema, searching
 from memsyncd.platforms.local.candidate import Candidate
 from memsyncd.platforms.local.candidates import memories_from
-from memsyncd.platforms.local.faults import platform_error
+from memsyncd.platforms.local.door import Door
 from memsyncd.platforms.local.scope_filter import require_identity
 from memsyncd.platforms.platform import (
     Accepted,
     Account,
     Batch,
-    Cancelled,
     Extraction,
     ExtractionState,
     Found,
     Memory,
-    PlatformError,
     Query,
     Rejected,
 )
@@ -58,8 +54,8 @@ class LocalPlatform:
         self._path = path
         self._clock = clock
         self._new_id = new_id
-        self._writer = _Door(lambda: schema.open_store(path), begin="BEGIN IMMEDIATE")
-        self._reader = _Door(lambda: schema.open_store(path), begin="BEGIN")
+        self._writer = Door(lambda: schema.open_store(path), begin="BEGIN IMMEDIATE")
+        self._reader = Door(lambda: schema.open_store(path), begin="BEGIN")
         self.on_accepted: Callable[[str], object] = lambda _: None
         self.is_left: Callable[[str, float], bool] = lambda _event, _since: False
         self.outside_seconds = 0.0
@@ -218,60 +214,3 @@ class LocalPlatform:
 
     def _now(self) -> str:
         return rfc3339(self._clock.wall())
-
-
-class _Door:
-    """One connection, opened on first use and again after a failure to open, for one thread at a time."""
-
-    def __init__(self, connect: Callable[[], sqlite3.Connection], *, begin: str) -> None:
-        self._connect = connect
-        self._begin = begin
-        self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
-        self._cancelled = False
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run the block in one transaction, its SQLite errors mapped to the tree."""
-        with self._lock:
-            try:
-                self._refuse_cancelled()
-                if self._connection is None:
-                    self._connection = self._connect()
-                yield from self._run(self._connection)
-            except PlatformError:
-                raise
-            except (sqlite3.Error, OSError, UnicodeError, schema.NewerSchema) as error:
-                self._refuse_cancelled()
-                raise platform_error(error) from error
-
-    def _run(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-        connection.execute(self._begin)
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-    def cancel(self) -> None:
-        """Interrupt what runs, and refuse what comes."""
-        self._cancelled = True
-        connection = self._connection
-        if connection is not None:
-            connection.interrupt()
-
-    def close(self) -> None:
-        """Close the connection, the log folded into the file; a call that runs is waited for."""
-        with self._lock:
-            self._cancelled = True
-            if self._connection is not None:
-                with suppress(sqlite3.Error):  # the log stays, whole, for the next opening
-                    schema.fold_log(self._connection)
-                self._connection.close()
-                self._connection = None
-
-    def _refuse_cancelled(self) -> None:
-        if self._cancelled:
-            raise Cancelled("the embedded platform is being stopped")
