@@ -33,12 +33,12 @@ def open_pending(data: bytes, harness: str) -> int:
     The marker `paused` counts in the spool, and in the data directory for a spool that does not exist yet. Raises
     OSError, of which PermissionError also where another user has put something in the way.
     """
-    if _exists(data + b"/paused", None):
+    if _is_paused(data + b"/paused", None):
         return -1
     spools = data + b"/spools"
     name = harness.encode("ascii")
     spool = _open_or_make(name, _open_or_make(spools, None, spools), spools + b"/" + name)
-    if _exists(b"paused", spool):
+    if _is_paused(b"paused", spool):
         return -1
     return _open_or_make(b"pending", spool, spools + b"/" + name + b"/pending")
 
@@ -83,12 +83,17 @@ def nudge(data: bytes) -> None:
         pass
 
 
-def _exists(path: bytes, directory: "int | None") -> bool:
+def _is_paused(marker: bytes, directory: "int | None") -> bool:
+    """Tell whether the marker is there. One with content holds until its mtime, also while no daemon removes it."""
     try:
-        posix.stat(path, dir_fd=directory, follow_symlinks=False)
+        found = posix.stat(marker, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return False
-    return True
+    if not found.st_size:
+        return True
+    import time  # noqa: PLC0415  (only where a pause has an end)
+
+    return found.st_mtime > time.time()
 
 
 def _open_or_make(path: bytes, parent: "int | None", whole: bytes) -> int:

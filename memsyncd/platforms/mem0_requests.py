@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from memsyncd.platforms import instructions
+from memsyncd.platforms.owned import Owner
 from memsyncd.platforms.platform import Batch, Query, Rejected
 
 WILDCARD = "*"
@@ -111,6 +112,13 @@ def packet_filters(packet_id: str, *, user_id: str, app_id: str) -> Filter:
             {"metadata": {"memsyncd_packet": packet_id}},
         ]
     }
+
+
+def owner_filters(owner: Owner) -> Filter:
+    """Return the filters that list an owner's memories, of whatever app."""
+    if owner.project_id:
+        return {"AND": [{"agent_id": identity("agent", owner.project_id)}]}
+    return {"AND": [{"user_id": identity("user", owner.user_id)}]}
 
 
 def page_path(path: str, number: int, size: int = PAGE_SIZE) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from memsyncd.platforms import instructions
 from memsyncd.platforms.mem0_requests import MAX_TOP_K, check, identity
+from memsyncd.platforms.owned import Owner
 from memsyncd.platforms.platform import Batch, Query, Rejected
 
 APP = "app_id"
@@ -89,6 +90,14 @@ def packet_search(packet_id: str, *, user_id: str, app_id: str) -> Mapping[str, 
 def listing_path(user_id: str, top_k: int = MAX_TOP_K) -> str:
     """Return the path that lists a user's memories, `top_k` of them."""
     return f"/memories?{urllib.parse.urlencode({'user_id': entity('user', user_id), 'top_k': top_k})}"
+
+
+def owner_path(owner: Owner) -> str:
+    """Return the path that lists an owner's memories."""
+    if not owner.project_id:
+        return listing_path(owner.user_id)
+    asked = {"agent_id": entity("agent", owner.project_id), "top_k": MAX_TOP_K}
+    return f"/memories?{urllib.parse.urlencode(asked)}"
 
 
 def entity(what: str, given: str) -> str:

@@ -1,0 +1,114 @@
+"""What a pause is, when it is over, and how `pauses.json` holds it. The rules are pure."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+
+MAX_SECONDS = 3650 * 86_400.0
+"""The longest `--for`; whoever means longer pauses without an end."""
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_DURATION = re.compile(r"(\d{1,12})([smhd]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Now: Unix seconds, and seconds since the system booted, sleep included, with what names that boot (empty where
+    the system tells none)."""
+
+    wall: float
+    boot: str = ""
+    up: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """`seconds` is None for a pause without an end; `since`, `boot` and `up` are the Moment it began at."""
+
+    since: float
+    seconds: float | None = None
+    boot: str = ""
+    up: float = 0.0
+
+    @property
+    def until(self) -> float | None:
+        """The Unix time of its end, None without one."""
+        return None if self.seconds is None else self.since + self.seconds
+
+    def is_over(self, now: Moment) -> bool:
+        """Whether its time is over. Within one boot a wall clock that jumps changes nothing; after another boot a
+        time before its begin shows a clock that was set back, and that must not prolong it."""
+        if self.seconds is None:
+            return False
+        if self.boot and self.boot == now.boot:
+            return now.up >= self.up + self.seconds
+        return not self.since <= now.wall < self.since + self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class PausedProject:
+    """A project is told by its identity, and by its working tree, for what lies below it."""
+
+    repo_id: str
+    root: str
+    pause: Pause
+
+
+@dataclass(frozen=True, slots=True)
+class PauseState:
+    """What `pauses.json` holds. `unreadable` counts as a pause of everything until somebody resumes."""
+
+    everything: Pause | None = None
+    projects: Sequence[PausedProject] = ()
+    unreadable: bool = False
+
+
+def duration(text: str) -> float | None:
+    """Return the seconds of `90`, `90s`, `15m`, `2h` or `3d`; None for what is none, or is 0 or above MAX_SECONDS."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    seconds = int(match[1]) * _UNITS[match[2]]
+    return seconds if 0 < seconds <= MAX_SECONDS else None
+
+
+def read(path: Path) -> PauseState:
+    """Return what the file holds; nothing where there is none. Raises nothing."""
+    try:
+        document = json.loads(path.read_bytes())
+        if document["v"] != VERSION:
+            return PauseState(unreadable=True)
+        everything = None if document["all"] is None else _pause(document["all"])
+        projects = [
+            PausedProject(each["repo_id"], each["root"], _pause(each["pause"])) for each in document["projects"]
+        ]
+    except FileNotFoundError:
+        return PauseState()
+    except (OSError, ValueError, KeyError, TypeError):
+        return PauseState(unreadable=True)
+    return PauseState(everything, projects)
+
+
+def _pause(document: Mapping[str, Any]) -> Pause:
+    seconds = document["seconds"]
+    return Pause(
+        float(document["since"]),
+        None if seconds is None else float(seconds),
+        str(document["boot"]),
+        float(document["up"]),
+    )
+
+
+def encoded(state: PauseState) -> bytes:
+    """Return the file's content."""
+    document = {
+        "v": VERSION,
+        "all": None if state.everything is None else asdict(state.everything),
+        "projects": [asdict(each) for each in state.projects],
+    }
+    return json.dumps(document).encode()
