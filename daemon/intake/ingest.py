@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from daemon.intake import own_words
 from daemon.intake.document import TornError, handoff_from
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, Taken, give_back, safe_name
@@ -180,7 +181,7 @@ class Ingest:
             self._suspects.suspect(spool, waiting, error.strerror or str(error))
             return None
         try:
-            handoff = handoff_from(content, stem=safe_name(waiting.stem))
+            handoff = own_words.of_handoff(handoff_from(content, stem=safe_name(waiting.stem)))
             if not handoff.is_flush and not store.own:
                 detail = "events of a plugin's spool are written by the plugin alone"
                 if spool.bury(waiting.stem, "not-recorded", detail):

@@ -85,8 +85,13 @@ class Flush(Struct, frozen=True, kw_only=True):
 
 class Recall(Struct, frozen=True, kw_only=True):
     """Finding memories for a prompt: facts 7.12 (`top_k`), 5.24 (`scope`), 8.1 (`max_context_chars`), 7.3
-    (`min_query_chars`), 7.16 (`once_per_session`)."""
+    (`min_query_chars`), 7.16 (`once_per_session`).
 
+    `enabled` is the recall at a session's first prompt; explicit searches go on without it. That recall shows five
+    memories (facts 7.4) where `top_k` has its default, and else as many as it says.
+    """
+
+    enabled: bool = True
     top_k: Annotated[int, Meta(ge=1, le=20)] = 3
     scope: Literal["repo", "dir", "mine"] = "repo"
     max_context_chars: Annotated[int, Meta(ge=1000, le=10_000)] = 4000

@@ -13,6 +13,8 @@ from daemon.compose import Parts
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.spool import Spool
 from daemon.observer import STANDING
+from daemon.recalling.around import Around
+from daemon.recalling.recaller import Recaller
 from daemon.searching.request import parsed
 from daemon.status.job_document import job_document
 from daemon.status.metrics import metrics_text
@@ -62,6 +64,23 @@ class LiveView:
     started_monotonic: float
     phase: Phase = Phase.STARTING
     last_progress_at: float | None = None
+
+    def __post_init__(self) -> None:
+        """Tie the recall to the thread that takes in what hooks have just left."""
+        parts = self.parts
+        self._recaller = Recaller(
+            Around(
+                store=parts.served.store,
+                scan=self.ingest_thread.scan_now,
+                search=parts.search,
+                resolve=parts.resolver.resolve,
+                held=self._held,
+                settings=parts.settings.recall,
+                clock=parts.clock,
+                counters=parts.counters,
+                on_event=parts.journal.note,
+            )
+        )
 
     def status(self) -> dict[str, Any]:
         """Return CONTRACT's `/status`."""
@@ -185,6 +204,15 @@ class LiveView:
                 return answer
             seen = await self.parts.journal.following(last_seen, min(left, ASKED_AGAIN_SECONDS))
             last_seen = max((event["id"] for event in seen["events"]), default=last_seen)
+
+    async def recall(self, body: bytes, until: float | None) -> Mapping[str, Any]:
+        """Answer a prompt's hook."""
+        return await self._recaller.answer(body, until)
+
+    def _held(self, directory: str) -> str | None:
+        if self.parts.gate.is_excluded(directory):
+            return "its project is excluded"
+        return self.parts.gate.hold(self.parts.resolver.resolve(directory))
 
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer a question; its number and scope are the settings' where it names none. Raises SearchRefused."""

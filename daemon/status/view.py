@@ -32,6 +32,10 @@ class DaemonView(Protocol):
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return memories for a question, in CONTRACT's search shape. Raises SearchRefused for one that is none."""
 
+    async def recall(self, body: bytes, until: float | None) -> Mapping[str, Any]:
+        """Return memories for a prompt, in CONTRACT's recall shape, to a caller that waits until then (Unix seconds).
+        Raises NotAQuestion."""
+
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> Mapping[str, Any]:
         """Ask for a flush, of one session, one directory or all; wait up to `wait_seconds` for its end."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 
+from daemon.recalling.question import NotAQuestion
 from daemon.searching.request import ARGUMENTS, SearchRefused
 from daemon.status.view import DaemonView
 from daemon.status_socket.http_message import TEXT, Request, Response, json_response, refusal
@@ -22,6 +23,9 @@ ANSWER_SECONDS = 10.0
 
 MAX_EVENT_WAIT = 60.0
 MAX_FLUSH_WAIT = 3600.0
+MAX_UNTIL = 1e11
+"""Unix seconds far beyond any that is meant, and no more than a float tells apart."""
+
 MAX_JOBS = 10_000
 DEFAULT_JOBS = 100
 
@@ -66,6 +70,7 @@ class Routes:
             "/jobs/ID/retry": {"POST": _Route(self._retry)},
             "/jobs/ID/discard": {"POST": _Route(self._discard)},
             "/search": {"POST": _Route(self._search)},
+            "/recall": {"POST": _Route(self._recall)},
             "/flush": {"POST": _Route(self._flush, MAX_FLUSH_WAIT)},
             "/events": {"GET": _Route(self._events, MAX_EVENT_WAIT)},
         }
@@ -144,6 +149,13 @@ class Routes:
             return json_response(200, await self._blocking(self._view.search, asked))
         except SearchRefused as refused:
             raise _Refused(400, str(refused)) from refused
+
+    async def _recall(self, request: Request, _: str) -> Response:
+        until = _number(_query(request, "until"), "until", 0.0, 0.0, MAX_UNTIL)
+        try:
+            return json_response(200, await self._view.recall(request.body, until or None))
+        except NotAQuestion as wrong:
+            raise _Refused(400, str(wrong)) from wrong
 
     async def _flush(self, request: Request, _: str) -> Response:
         _query(request)

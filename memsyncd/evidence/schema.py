@@ -18,6 +18,9 @@ APPLICATION_ID = 0x6D737964
 CLOSED_SQL = "status NOT IN ('semantic-succeeded', 'explicitly-stored', 'gave-up')"
 """Facts 2.4 as SQL. The partial index needs the very same words."""
 
+FIRST_PROMPT_SEARCH = "first-prompt-search"
+"""The operation of the recall at a session's first prompt (facts 7.4)."""
+
 POSTS_SQL = """CREATE TABLE IF NOT EXISTS memsyncd_posts(
     packet_id TEXT NOT NULL, batch INTEGER NOT NULL, started_at REAL NOT NULL DEFAULT 0,
     event_id TEXT NOT NULL DEFAULT '', waiting_since REAL NOT NULL DEFAULT 0,
@@ -115,6 +118,8 @@ _OWN_INDEXES = (
     "CREATE INDEX IF NOT EXISTS events_prompt ON events(session_id) WHERE kind = 'user_prompt'",
     "CREATE INDEX IF NOT EXISTS events_answer ON events(session_id, answer_digest) WHERE answer_digest IS NOT NULL",
     f"CREATE INDEX IF NOT EXISTS flushes_open ON flushes(session_id) WHERE {CLOSED_SQL}",
+    "CREATE INDEX IF NOT EXISTS retrievals_session ON retrievals(session_id)",
+    f"CREATE INDEX IF NOT EXISTS operations_recall ON operations(session_id) WHERE operation = '{FIRST_PROMPT_SEARCH}'",
 )
 
 _MARKS = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {VERSION}")

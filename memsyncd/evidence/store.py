@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memsyncd.clock import Clock
+from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
-from memsyncd.evidence import errors, opening, operations, packet_rows, posts, reading, recording
+from memsyncd.evidence import errors, opening, operations, packet_rows, posts, reading, recording, retrievals
 from memsyncd.evidence.database import Database
 from memsyncd.evidence.event import (
     Appended,
@@ -30,6 +30,7 @@ from memsyncd.evidence.event import (
 )
 from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.payloads import clean
+from memsyncd.evidence.retrievals import Recalled, Shown
 from memsyncd.evidence.schema import POSTS_SQL, Shape
 from memsyncd.hooks.record import UNKNOWN_SESSION
 
@@ -300,6 +301,25 @@ class EvidenceStore:
     def restart_wait(self, packet_id: str, at: float) -> None:
         """Begin the wait for the extraction of every filled slot anew."""
         self._change(packet_id, lambda connection, _, packet: posts.restart_wait(connection, packet, at))
+
+    # Recall
+
+    def recalled(self, session_id: str) -> Recalled:
+        """Return what the session was shown, and whether its first prompt was searched for. Of a store of ours."""
+        with self._database.reading() as connection:
+            return retrievals.recalled(connection, self._database.shape, clean(session_id))
+
+    def record_recall(self, operation: Operation, shown: Sequence[Shown] = ()) -> None:
+        """Keep that a first prompt was searched for, and what its session is about to be shown, in one transaction."""
+        with self._database.writing(durable=False) as connection:
+            retrievals.record(connection, self._database.shape, operation, shown, self._database.clock.wall())
+
+    def tell_subagent(self, session: tuple[str, str], agent: tuple[str, str], *, characters: int) -> bool:
+        """Note that a subagent (id, type) of a session (id, repository) is given a context; False where it had one."""
+        names = (clean(session[0]), clean(session[1])), (clean(agent[0]), clean(agent[1]))
+        with self._database.writing(durable=False) as connection:
+            now = rfc3339(self._database.clock.wall())
+            return retrievals.tell_subagent(connection, *names, characters=characters, now=now)
 
     # The store itself
 

@@ -1,8 +1,9 @@
-"""One drop from beginning to end: read, write, nudge, and a line about whatever was swallowed.
+"""One drop from beginning to end: read, write, nudge, recall, and a line about whatever was swallowed.
 
 How long it can live: one second without input, 590 s of input that never ends, then 10 s for the disk and 2 s to
-say so. SIGTERM, SIGINT and SIGHUP end the reading, never the writing: what was read is kept. A process stuck in an
-uninterruptible disk call cannot end itself; nothing but the disk frees it.
+say so. A recall, which only the two events it is for load, is over 2 s after the end of the input. SIGTERM, SIGINT and
+SIGHUP end the reading and the recall, never the writing: what was read is kept. A process stuck in an uninterruptible
+disk call cannot end itself; nothing but the disk frees it.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` costs 60 % of a bare start, for its enums
@@ -11,6 +12,13 @@ import sys
 import time
 
 from memsyncd.hooks import envelope, spool, standard_input
+
+TYPE_CHECKING = False  # the real one costs as much to import as the whole drop
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RECALLED = frozenset({"user-prompt", "subagent-start"})
+"""Events at which a context may be printed."""
 
 DISK_SECONDS = 10
 """Writing a handoff takes a millisecond or two; a disk that needs ten seconds is stuck."""
@@ -34,7 +42,9 @@ def run(words: list[str]) -> None:
         _outlive_the_harness()
         event.action, event.harness, event.reason, home = arguments(words, oddities)
         data = os_bytes(home) if home else spool.data_directory(posix.environ, sys.platform)
-        _drop(event, data, oddities)
+        written, read_at = _drop(event, data, oddities)
+        if written and event.action in RECALLED:
+            _recall(event, written, data, read_at, is_whole_home=bool(home or posix.environ.get(b"MEMSYNCD_HOME")))
         standard_input.drain()
     except BaseException as error:  # noqa: BLE001  (a hook never hurts the agent: DESIGN, promise 7)
         oddities.append(error)
@@ -79,15 +89,17 @@ def plain(word: str) -> str:
     return word.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _drop(event: envelope.Event, data: bytes, oddities: list[BaseException]) -> None:
+def _drop(event: envelope.Event, data: bytes, oddities: list[BaseException]) -> "tuple[Sequence[bytes], float]":
+    """Leave the handoff; return its parts, none while capture is paused, and when the input had been read."""
     around = envelope.surroundings()
     raw, size = standard_input.read(oddities)
+    read_at = time.monotonic()
     _limit_the_disk()
     umask = posix.umask(0o077)
     try:
         pending = spool.open_pending(data, event.harness)
         if pending < 0:
-            return
+            return (), read_at
         document = raw.strip(standard_input.SPACE_BYTES)
         extra = ""
         if size > len(raw) or not standard_input.is_plain(document):
@@ -96,10 +108,25 @@ def _drop(event: envelope.Event, data: bytes, oddities: list[BaseException]) -> 
             document, extra = odd_input.document(raw, size, oddities)
         name = f"{event.now:016x}-{posix.getpid():x}-{posix.urandom(4).hex()}"
         head = envelope.head(event, name, around + extra)
-        spool.write(pending, name, (head.encode("ascii"), document, b"}\n"), oddities)
+        parts = (head.encode("ascii"), document, b"}\n")
+        spool.write(pending, name, parts, oddities)
     finally:
         posix.umask(umask)
     spool.nudge(data)
+    return parts, read_at
+
+
+def _recall(
+    event: envelope.Event, handoff: "Sequence[bytes]", data: bytes, read_at: float, *, is_whole_home: bool
+) -> None:
+    """Print what the daemon has to tell about the event, where the harness takes it."""
+    from memsyncd.hooks import context_output  # noqa: PLC0415  (only for the events that may print)
+
+    names = (event.harness, event.action)
+    if context_output.takes_context(*names):
+        from memsyncd.hooks import recalling  # noqa: PLC0415  (only where it is wanted)
+
+        recalling.recall(names, handoff, data, read_at + recalling.TOTAL_SECONDS, is_whole_home=is_whole_home)
 
 
 def _outlive_the_harness() -> None:

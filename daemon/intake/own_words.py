@@ -1,0 +1,41 @@
+"""What of a handoff may be recorded at all: nothing its author marked private, and nothing that we put there. Pure.
+
+Done before an adapter reads it, so that no cut, digest or preview is made of what is left out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from memsyncd.hooks.handoff import Handoff
+from memsyncd.lifecycle.capture import without_own_context
+from memsyncd.redaction.private_spans import without_private
+
+MAX_DEPTH = 64
+"""Deeper than anything an adapter keeps; beyond it lies what somebody sends to exhaust us."""
+
+
+def own_words(text: str) -> str:
+    """Return `text` without contexts of ours and without `<private>` spans (DESIGN, promise 8)."""
+    return without_private(without_own_context(text))
+
+
+def of_handoff(handoff: Handoff) -> Handoff:
+    """Return a handoff with every text in its hook's JSON, or in what stands for that, so cleaned."""
+    hook_input = {key: _cleaned(value) for key, value in handoff.hook_input.items()}
+    extra = handoff.extra
+    if isinstance(extra.get("raw"), str):
+        extra = {**extra, "raw": own_words(extra["raw"])}
+    return replace(handoff, hook_input=hook_input, extra=extra)
+
+
+def _cleaned(value: Any, depth: int = MAX_DEPTH) -> Any:
+    if isinstance(value, str):
+        return own_words(value)
+    if not isinstance(value, Mapping | list):
+        return value
+    if depth == 0:
+        return f"...{len(value)} left out"
+    if isinstance(value, list):
+        return [_cleaned(item, depth - 1) for item in value]
+    return {key: _cleaned(item, depth - 1) for key, item in value.items()}
