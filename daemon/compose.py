@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
+from daemon.forgetting.tombstones import Tombstones
 from daemon.gate import Gate
 from daemon.intake.foreign_claims import is_claimed_elsewhere
 from daemon.intake.ingest import Ingest
 from daemon.intake.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
 from daemon.intake.sessions import Sessions
 from daemon.places import Places
-from daemon.searching.away import away
+from daemon.searching.composing import index_of, learner, search_of
 from daemon.searching.search import Search
 from daemon.settings import Settings
 from daemon.status.findings import Findings
@@ -31,6 +32,7 @@ from jobs.queue.policy import Policy
 from jobs.queue.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
+from memsyncd.platforms.local.local_index import LocalIndex
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.local.schema import NewerSchema as NewerMemory
 from memsyncd.platforms.mem0 import Mem0Platform
@@ -64,6 +66,7 @@ class Parts:
     platform: Platform
     key_source: KeySource
     gate: Gate
+    tombstones: Tombstones
     resolver: ScopeResolver
     served: Served
     sessions: Sessions
@@ -71,6 +74,7 @@ class Parts:
     extractions: Extractions
     delivery: delivery.Delivery
     search: Search
+    index: LocalIndex | None
     handlers: Mapping[str, Handler]
     telemetry: "Telemetry | None" = None
 
@@ -79,6 +83,8 @@ class Parts:
         if self.telemetry is not None:
             self.telemetry.close()
         self.platform.close()
+        if self.index is not None:
+            self.index.close()
         self.served.close()
         self.queue.close()
 
@@ -95,9 +101,11 @@ def compose(
     key_source = KeySource.from_settings(settings, environ, clock)
     queue = _queue(places, settings, clock, counters)
     platform = _platform(places, settings, key_source, clock)
+    index = index_of(platform, places.memory_file, clock, counters)
     served = Served(partial(_place_list, places, settings), clock, counters, project_id)
     gate = Gate(settings.exclude, places.data / "paused")
     resolver = ScopeResolver(places.home, environ)
+    tombstones = Tombstones(places.data)
     sessions = Sessions(idle_seconds=settings.flush.idle_seconds)
     ingest = Ingest(
         served=served,
@@ -109,20 +117,23 @@ def compose(
         resolve=resolver.resolve,
         is_excluded=gate.is_excluded,
         on_event=journal.note,
+        is_forgotten=tombstones.covers,
     )
     extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)
     extractions.on_open = partial(queue.hasten, poll.poll_job(platform.destination).id)
+    whose = partial(user_id, environ, settings.platform.user_id, account=_account)
     shared = delivery.Delivery(
         store=served.store,
         queue=queue,
         platform=platform,
         extractions=extractions,
         clock=clock,
-        user_id=partial(user_id, environ, settings.platform.user_id, account=_account),
+        user_id=whose,
         hold=gate.hold,
         redact=redact,
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
         is_claimed_elsewhere=partial(_is_claimed_elsewhere, served, ingest, clock),
+        on_memories=learner(index, whose),
     )
     telemetry = _telemetry(
         settings,
@@ -147,13 +158,15 @@ def compose(
         platform=platform,
         key_source=key_source,
         gate=gate,
+        tombstones=tombstones,
         resolver=resolver,
         served=served,
         sessions=sessions,
         ingest=ingest,
         extractions=extractions,
         delivery=shared,
-        search=_search(shared, resolver),
+        search=search_of(shared, resolver.resolve, index),
+        index=index,
         handlers=_handlers(shared) | ({telemetry.kind: telemetry.run} if telemetry else {}),
         telemetry=telemetry,
     )
@@ -179,16 +192,6 @@ def _handlers(shared: delivery.Delivery) -> dict[str, Handler]:
         poll.POLL: poll.poll,
     }
     return {kind: partial(job, delivery=shared) for kind, job in jobs.items()}
-
-
-def _search(shared: delivery.Delivery, resolver: ScopeResolver) -> Search:
-    return Search(
-        shared.platform,
-        resolve=resolver.resolve,
-        user_id=shared.user_id,
-        hold=shared.hold,
-        away=partial(away, shared.queue, shared.platform, shared.clock),
-    )
 
 
 def _telemetry(settings: Settings, **needed: Any) -> "Telemetry | None":

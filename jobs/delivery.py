@@ -1,6 +1,6 @@
 """What the delivering jobs share: the stores they read, the platform they send to, and the numbers they keep to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jobs.extractions import Extractions
@@ -9,7 +9,7 @@ from jobs.queue import contract as job_queue
 from memsyncd.clock import Clock
 from memsyncd.evidence.event import Packet, Scope
 from memsyncd.evidence.store import EvidenceStore
-from memsyncd.platforms.platform import Platform
+from memsyncd.platforms.platform import Memory, Platform
 
 CHECKPOINT = "checkpoint"
 FLUSH = "flush"
@@ -43,7 +43,8 @@ class Delivery:
 
     `hold` says why a scope is not delivered at present (paused, excluded), or None. `user_id` is whose memories
     these become. `extraction_wait_seconds` is the time one extraction may take (CONTRACT: 120).
-    `is_claimed_elsewhere` tells whether another program works on a spool's session just now.
+    `is_claimed_elsewhere` tells whether another program works on a spool's session just now. `on_memories` hears which
+    memories the platform made of a packet, as far as it tells; it raises nothing.
     """
 
     store: Callable[[str], EvidenceStore]
@@ -56,6 +57,7 @@ class Delivery:
     redact: Callable[[str], str]
     extraction_wait_seconds: float = 120.0
     is_claimed_elsewhere: Callable[[str, str], bool] = lambda _spool, _session: False
+    on_memories: Callable[[Packet, Scope, Sequence[Memory]], object] = lambda _packet, _scope, _told: None
 
 
 def lane(spool: str, session_id: str) -> str:

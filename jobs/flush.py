@@ -179,6 +179,8 @@ class _Run:
         if not accepted.event_id and not accepted.finished:
             # the batch may be there all the same: its post stays, and the next try looks first (facts 2.23)
             raise Ended(self._attempt_failed(PacketStatus.MISSING, "the platform's answer named no extraction event"))
+        if accepted.told:
+            self.delivery.on_memories(self.packet, self.scope, accepted.told)
         return self._accept(request, accepted.event_id or arrived(accepted.memories), batches)
 
     def _accept(self, request: Batch, slot: str, batches: int) -> str:
@@ -255,6 +257,9 @@ class _Run:
 
     def _delivered(self, slots: Sequence[str], verdicts: Sequence[Extraction | None]) -> Outcome:
         memories = sum(verdict.memories for verdict in verdicts if verdict is not None)
+        told = [memory for verdict in verdicts if verdict is not None for memory in verdict.told]
+        if told:
+            self.delivery.on_memories(self.packet, self.scope, told)
         self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
         for slot in slots:
             self.delivery.extractions.forget(slot)

@@ -8,12 +8,12 @@ SearchRefused (a ValueError)   the question cannot be asked; the message is a se
 """
 
 import os
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from memsyncd.platforms.instructions import CATEGORIES
+from memsyncd.platforms.wildcards import holds_asterisk
 
 SCOPES = ("repo", "dir", "mine")
 """Facts 5.24; the first is the default."""
@@ -30,9 +30,6 @@ MAX_RUN_ID_CHARS = 200
 """Facts 13.5."""
 
 ARGUMENTS = ("query", "cwd", "top_k", "category", "scope", "run_id")
-
-_ASTERISKS = frozenset("*\u2217\u204e\u22c6\u2731\u066d\u2217")
-"""And what normalises to one: full-width, small."""
 
 
 class SearchRefused(ValueError):
@@ -113,11 +110,6 @@ def parsed(arguments: Mapping[str, Any], *, top_k: int = DEFAULT_TOP_K, scope: s
     if "run_id" in given and isinstance(given["run_id"], str) and not given["run_id"].strip():
         raise BadArgument("run_id", "run_id is not blank: it names one session, or is left out.")
     return SearchRequest(**{"query": "", "top_k": top_k, "scope": scope, **given})
-
-
-def holds_asterisk(text: str) -> bool:
-    """Whether a text holds an asterisk in any spelling that some platform may read as one."""
-    return not _ASTERISKS.isdisjoint(unicodedata.normalize("NFKC", text))
 
 
 def _check_text(name: str, value: object) -> None:

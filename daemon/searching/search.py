@@ -21,7 +21,7 @@ class LocalIndex(Protocol):
         """Find memories as the platform would. Raises PlatformError."""
 
     def remember(self, query: Query, memories: Sequence[Memory]) -> None:
-        """Keep what the platform has just told. Raises PlatformError."""
+        """Keep what the platform has just told. Raises nothing."""
 
 
 class Search:

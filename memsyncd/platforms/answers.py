@@ -13,6 +13,9 @@ from memsyncd.platforms.platform import Accepted, Account, Extraction, Extractio
 EPISODE = "task_episode"
 """A `type` in metadata: records of plugins' own, no memory for anybody (facts 7.13)."""
 
+MOST_TOLD = 100
+"""Memories read from one extraction; they wait in memory until its packet is delivered."""
+
 _STATES = {state.value: state for state in ExtractionState if state is not ExtractionState.MISSING}
 _LARGEST = 1e300  # leaves out NaN, infinity and whole numbers that no float holds
 
@@ -70,7 +73,8 @@ def stored(value: Any) -> Accepted:
     if not isinstance(results, list) or not all(isinstance(item, Mapping) for item in results):
         raise NotUnderstood("the answer to an add has no results")
     made = [item for item in results if _text(item.get("event")).upper() not in _NOTHING_MADE]
-    return Accepted("", finished=True, memories=len(made))
+    told = tuple(memory for item in made[:MOST_TOLD] if (memory := _told(item, {})) is not None)
+    return Accepted("", finished=True, memories=len(made), told=told)
 
 
 def extraction(value: Any, event_id: str, redact: Callable[[str], str]) -> Extraction:
@@ -140,13 +144,15 @@ def _extraction(event: Mapping[str, Any], event_id: str, redact: Callable[[str],
         results = results.get("results")
     error = event.get("error")
     words = error if isinstance(error, str) else refusals.words(error)
+    made = _objects(results) if isinstance(results, list) else []
     return Extraction(
         event_id=event_id,
         state=state,
-        memories=len(_objects(results)) if isinstance(results, list) else 0,
+        memories=len(made),
         error=refusals.cut(redact(words)) if words else "",  # most have none, and redaction is not free
         created_at=_text(event.get("created_at")),
         metadata=metadata_of(event),
+        told=tuple(memory for item in made[:MOST_TOLD] if (memory := _told(item, event)) is not None),
     )
 
 
@@ -154,7 +160,7 @@ def _memory(item: Mapping[str, Any], wanted: str) -> Memory | None:
     identity, text = _text(item.get("id")), item.get("memory")
     if not identity or not isinstance(text, str):
         return None
-    metadata = _metadata(item)
+    metadata = {**_owners(item), **_metadata(item)}
     listed = item.get("categories")
     categories = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
     own = _text(metadata.get("category"))
@@ -166,6 +172,22 @@ def _memory(item: Mapping[str, Any], wanted: str) -> Memory | None:
         created_at=_text(item.get("created_at")),
         metadata=metadata,
     )
+
+
+def _owners(item: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return whose a memory is, as far as the platform says so."""
+    return {name: value for name in ("user_id", "agent_id", "app_id", "run_id") if (value := _text(item.get(name)))}
+
+
+def _told(item: Mapping[str, Any], event: Mapping[str, Any]) -> Memory | None:
+    """Read a memory that an extraction made: its text may stand in `data`, what is known of all in the event."""
+    data = item.get("data")
+    text = item.get("memory") or (data.get("memory") if isinstance(data, Mapping) else None)
+    if _text(item.get("event")).upper() in _NOTHING_MADE:
+        return None
+    created_at = item.get("created_at") or event.get("created_at")
+    metadata = {**metadata_of(event), **_metadata(item)}
+    return _memory({**item, "memory": text, "created_at": created_at, "metadata": metadata}, "")
 
 
 def _number(value: object) -> float | None:

@@ -13,8 +13,8 @@ import httpx
 from memsyncd.platforms import instructions
 from memsyncd.platforms.owned import Owner
 from memsyncd.platforms.platform import Batch, Query, Rejected
+from memsyncd.platforms.wildcards import holds_asterisk
 
-WILDCARD = "*"
 PAGE_SIZE = 100
 """Objects on a page of a listing; the platform's own default and at most half of what it allows."""
 
@@ -94,7 +94,8 @@ def search_filters(query: Query) -> Filter:
     if lanes and query.scope != "mine":
         shared: Filter = lanes[0] if len(lanes) == 1 else {"OR": lanes}
         if query.scope == "dir" and query.directory:
-            shared = {"AND": [shared, {"metadata": {"dirs": {"contains": query.directory}}}]}
+            directory = identity("directory", query.directory)
+            shared = {"AND": [shared, {"metadata": {"dirs": {"contains": directory}}}]}
         filters = {"OR": [shared, personal]}
     if query.category:
         filters = {"AND": [filters, {"categories": {"contains": query.category}}]}
@@ -168,8 +169,11 @@ def next_path(next_address: str, asked: str, base: httpx.URL) -> str | None:
 
 
 def identity(what: str, given: str) -> str:
-    """Return the id `given` of a user, app, agent or run (`what`). Raises Rejected for none and for a wildcard."""
-    if WILDCARD in given:
+    """Return the id `given` of a user, app, agent, run or directory (`what`).
+
+    Raises Rejected for none and for a wildcard.
+    """
+    if holds_asterisk(given):
         raise Rejected(f"a wildcard is no {what} id")
     if not given.strip():
         raise Rejected(f"no {what} id")

@@ -48,8 +48,21 @@ class ExtractionState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory as found. `score` is the platform's, higher is better, None where it gave none."""
+
+    id: str
+    memory: str
+    category: str = ""
+    score: float | None = None
+    created_at: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
-    """An extraction event as the platform tells it. `memories` is how many it made; `created_at` RFC 3339 or empty."""
+    """An extraction event as the platform tells it. `memories` is how many it made; `told` are those of them that the
+    event shows; `created_at` RFC 3339 or empty."""
 
     event_id: str
     state: ExtractionState
@@ -57,16 +70,18 @@ class Extraction:
     error: str = ""
     created_at: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    told: Sequence[Memory] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """The answer to an add. `event_id` is empty when the platform named none (facts 2.23: that counts as missing)
-    unless `finished`, which says the work was done before the answer."""
+    unless `finished`, which says the work was done before the answer; then `told` are the memories it shows."""
 
     event_id: str
     finished: bool = False
     memories: int = 0
+    told: Sequence[Memory] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +105,6 @@ class Query:
     run_id: str = ""
     directory: str = ""
     scope: str = "repo"
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """A memory as found. `score` is the platform's, higher is better, None where it gave none."""
-
-    id: str
-    memory: str
-    category: str = ""
-    score: float | None = None
-    created_at: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 # ruff: noqa: E501  (a statement's columns stand together)
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memsyncd.platforms.local.schema import EMBEDDED
 from memsyncd.platforms.local.scope_filter import memory_tokens
 from memsyncd.platforms.local.terms import Terms, terms_of
 
@@ -16,7 +18,8 @@ INDEXED = "words, parts, grams, context, scope"
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A memory to store. Times are RFC 3339."""
+    """A memory to store. Times are RFC 3339. `lane` names one, or several apart by blanks; `platform` is whose memory it
+    is (schema.EMBEDDED: our own)."""
 
     id: str
     text: str
@@ -32,6 +35,7 @@ class NewMemory:
     score: float
     context: str
     created_at: str
+    platform: str = EMBEDDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +55,23 @@ def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
     extra = [term for term in dict.fromkeys([*context.words, *context.parts, *context.grams]) if term not in terms.all]
     directories = [value for value in memory.metadata.get("dirs") or () if isinstance(value, str)]
     scope = memory_tokens(
-        memory.lane,
+        *memory.lane.split(),
         user_id=memory.user_id,
         app_id=memory.app_id,
         agent_id=memory.agent_id,
         run_id=memory.run_id,
         category=memory.category,
         directories=directories,
+        platform=memory.platform,
     )
     branch = memory.metadata.get("branch")
     cursor = connection.execute(
         "INSERT INTO memories(id, text, category, lane, user_id, app_id, agent_id, run_id, packet_id, batch, branch, metadata,"
-        f" score, created_at, last_seen, {INDEXED}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        f" score, created_at, last_seen, platform, {INDEXED}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             memory.id, memory.text, memory.category, memory.lane, memory.user_id, memory.app_id, memory.agent_id, memory.run_id,
             memory.packet_id, memory.batch, branch if isinstance(branch, str) else "", json.dumps(memory.metadata), memory.score,
-            memory.created_at, memory.created_at, *_columns(terms), " ".join(extra), " ".join(scope),
+            memory.created_at, memory.created_at, memory.platform, *_columns(terms), " ".join(extra), " ".join(scope),
         ),
     )  # fmt: skip
     number = cursor.lastrowid
@@ -113,9 +118,14 @@ def supersede(connection: sqlite3.Connection, number: int, by: str) -> None:
     connection.execute("UPDATE memories SET superseded_by = ? WHERE number = ?", (by, number))
 
 
-def delete(connection: sqlite3.Connection, memory_id: str, at: str, *, bury: bool = True) -> bool:
-    """Delete a memory and, unless it only makes room, bury its contents so that no replay brings it back."""
-    row = connection.execute("SELECT number, superseded_by FROM memories WHERE id = ?", (memory_id,)).fetchone()
+def delete(
+    connection: sqlite3.Connection, memory_id: str, at: str, *, bury: bool = True, platform: str = EMBEDDED
+) -> bool:
+    """Delete a memory and, unless it only makes room, bury its contents so that no replay brings it back; of a mirrored
+    one its id, so that no answer of its platform does."""
+    row = connection.execute(
+        "SELECT number, superseded_by FROM memories WHERE id = ? AND platform = ?", (memory_id, platform)
+    ).fetchone()
     if row is None:
         return False
     number, superseded_by = row
@@ -124,6 +134,8 @@ def delete(connection: sqlite3.Connection, memory_id: str, at: str, *, bury: boo
             "INSERT OR IGNORE INTO tombstones SELECT DISTINCT fingerprint, ? FROM sources WHERE memory = ?",
             (at, number),
         )
+        if platform != EMBEDDED:
+            connection.execute("INSERT OR IGNORE INTO tombstones VALUES(?, ?)", (grave(platform, memory_id), at))
     if not superseded_by:
         _unindex(connection, number)
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
@@ -133,6 +145,11 @@ def delete(connection: sqlite3.Connection, memory_id: str, at: str, *, bury: boo
 def is_buried(connection: sqlite3.Connection, fingerprint: str) -> bool:
     """Whether a memory of this content was deleted."""
     return connection.execute("SELECT 1 FROM tombstones WHERE fingerprint = ?", (fingerprint,)).fetchone() is not None
+
+
+def grave(platform: str, memory_id: str) -> str:
+    """Return what stands for a mirrored memory among the fingerprints of what was deleted."""
+    return hashlib.blake2b(f"{platform}\0{memory_id}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def with_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> tuple[int, str] | None:
@@ -148,10 +165,11 @@ def with_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> tuple[
 def weakest_of_run(connection: sqlite3.Connection, app_id: str, run_id: str) -> tuple[int, str, float]:
     """Return how many memories a session has left in search, and the id and score of the weakest."""
     count = connection.execute(
-        "SELECT count(*) FROM memories WHERE app_id = ? AND run_id = ? AND superseded_by = ''", (app_id, run_id)
+        "SELECT count(*) FROM memories WHERE app_id = ? AND run_id = ? AND superseded_by = '' AND platform = 'local'",
+        (app_id, run_id),
     ).fetchone()[0]
     row = connection.execute(
-        "SELECT id, score FROM memories WHERE app_id = ? AND run_id = ? AND superseded_by = '' ORDER BY score, number LIMIT 1",
+        "SELECT id, score FROM memories WHERE app_id = ? AND run_id = ? AND superseded_by = '' AND platform = 'local' ORDER BY score, number LIMIT 1",
         (app_id, run_id),
     ).fetchone()
     return (count, row[0], row[1]) if row else (0, "", 0.0)

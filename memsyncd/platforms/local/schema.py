@@ -4,8 +4,12 @@ import os
 import sqlite3
 from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 """`PRAGMA user_version` of a file this program writes."""
+
+EMBEDDED = "local"
+"""The `platform` of the embedded platform's own memories. Any other is the destination of a platform elsewhere, whose
+memory a row mirrors."""
 
 BUSY_SECONDS = 10.0
 JOURNAL_LIMIT_BYTES = 1024 * 1024
@@ -73,6 +77,10 @@ _STEPS = (
         content='memories', content_rowid='number', detail=none,
         tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
     );
+    """,
+    """
+    ALTER TABLE memories ADD COLUMN platform TEXT NOT NULL DEFAULT 'local';
+    CREATE INDEX memories_of_platform ON memories(platform, last_seen) WHERE platform <> 'local';
     """,
 )
 

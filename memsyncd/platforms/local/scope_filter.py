@@ -10,17 +10,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from memsyncd.platforms.local.candidate import PERSONAL, PROJECT
+from memsyncd.platforms.local.schema import EMBEDDED
 from memsyncd.platforms.platform import Query, Rejected
+from memsyncd.platforms.wildcards import is_wildcard
 
 CATEGORIES = frozenset({"project_knowledge", "decisions_and_constraints", "workflows", "problems_and_fixes", "results"})
 """Facts 2.36."""
 
+UNPLACED = "unplaced"
+"""The lane of a mirrored memory of which the platform has not told whether it is the person's or the project's: shown
+to that person where the project's memories are, and not among what is only theirs."""
+
 _SCOPES = frozenset({"repo", "dir", "mine"})
-
-
-def is_wildcard(identity: str) -> bool:
-    """Whether an id is only asterisks, which is never an identity (facts 5.17)."""
-    return not identity.strip().strip("*") and bool(identity.strip())
 
 
 def require_identity(**ids: str) -> None:
@@ -32,17 +33,26 @@ def require_identity(**ids: str) -> None:
             raise Rejected(f"{name} is a wildcard")
 
 
-def lane_token(lane: str, *, user_id: str, app_id: str, agent_id: str) -> str:
-    """Return the token of a lane: a person's in one project, or a project's (facts 5.25)."""
-    return _token(lane, user_id if lane == PERSONAL else agent_id, app_id)
+def lane_token(lane: str, *, user_id: str, app_id: str, agent_id: str, platform: str = EMBEDDED) -> str:
+    """Return the token of a lane: a person's in one project, or a project's (facts 5.25). Lanes of two platforms have
+    nothing in common."""
+    where = () if platform == EMBEDDED else (platform,)
+    return _token(lane, agent_id if lane == PROJECT else user_id, app_id, *where)
 
 
 def memory_tokens(
-    lane: str, *, user_id: str, app_id: str, agent_id: str, run_id: str, category: str, directories: Sequence[str]
+    *lanes: str,
+    user_id: str,
+    app_id: str,
+    agent_id: str,
+    run_id: str,
+    category: str,
+    directories: Sequence[str],
+    platform: str = EMBEDDED,
 ) -> Sequence[str]:
     """Return all tokens of one memory."""
-    lane_of = lane_token(lane, user_id=user_id, app_id=app_id, agent_id=agent_id)
-    tokens = [lane_of, _token("category", category), _token("run", run_id)]
+    ids = {"user_id": user_id, "app_id": app_id, "agent_id": agent_id, "platform": platform}
+    tokens = [*(lane_token(lane, **ids) for lane in lanes), _token("category", category), _token("run", run_id)]
     return [*tokens, *(_token("dir", directory) for directory in directories)]
 
 
@@ -76,8 +86,11 @@ class ScopeFilter:
         return (self.personal in tokens or shared) and all(token in tokens for token in self.narrowed)
 
 
-def filter_of(query: Query) -> ScopeFilter:
-    """Return a query's filter. Raises Rejected on a wildcard or missing id, or an unknown scope or category."""
+def filter_of(query: Query, platform: str = EMBEDDED) -> ScopeFilter:
+    """Return a query's filter over one platform's memories.
+
+    Raises Rejected on a wildcard or missing id, or an unknown scope or category.
+    """
     require_identity(user_id=query.user_id, app_id=query.app_id)
     if query.scope not in _SCOPES:
         raise Rejected(f"unknown search scope: {query.scope[:40]}")
@@ -85,10 +98,16 @@ def filter_of(query: Query) -> ScopeFilter:
         raise Rejected(f"unknown category: {query.category[:40]}")
     if any(is_wildcard(agent) for agent in query.agent_ids) or is_wildcard(query.run_id):
         raise Rejected("an id is a wildcard")
-    agents = [agent for agent in query.agent_ids if agent.strip()] if query.scope != "mine" else []
+    lanes = [(PROJECT, agent) for agent in query.agent_ids if agent.strip()]
+    if platform != EMBEDDED:
+        lanes.append((UNPLACED, ""))
+
+    def token(lane: str, agent_id: str = "") -> str:
+        return lane_token(lane, user_id=query.user_id, app_id=query.app_id, agent_id=agent_id, platform=platform)
+
     return ScopeFilter(
-        personal=_token(PERSONAL, query.user_id, query.app_id),
-        shared=[_token(PROJECT, agent, query.app_id) for agent in agents],
+        personal=token(PERSONAL),
+        shared=[token(lane, agent) for lane, agent in lanes] if query.scope != "mine" else [],
         directory=_token("dir", query.directory) if query.scope == "dir" and query.directory else "",
         narrowed=[
             *([_token("category", query.category)] if query.category else []),

@@ -12,6 +12,7 @@ from typing import Any
 from memsyncd.clock import from_rfc3339
 from memsyncd.platforms.local import memories, ranking
 from memsyncd.platforms.local.ranking import QueryWord, Row
+from memsyncd.platforms.local.schema import EMBEDDED
 from memsyncd.platforms.local.scope_filter import ScopeFilter, filter_of
 from memsyncd.platforms.platform import Memory, Query
 
@@ -39,9 +40,9 @@ MAX_KIN, MAX_KIN_LONGER = 12, 4
 _SECONDS_PER_DAY = 86_400.0
 
 
-def search(connection: sqlite3.Connection, query: Query, *, now: float) -> Sequence[Memory]:
-    """Return the memories found, best first, at most `top_k`. Raises Rejected as scope_filter.filter_of."""
-    scope = filter_of(query)
+def search(connection: sqlite3.Connection, query: Query, *, now: float, platform: str = EMBEDDED) -> Sequence[Memory]:
+    """Return one platform's memories found, best first, at most `top_k`. Raises Rejected as scope_filter.filter_of."""
+    scope = filter_of(query, platform)
     words = [_with_kin(connection, word) for word in ranking.question_words(query.text)]
     every = {word.term for word in words} | {term for word in words for term in word.near | word.kin}
     counts = memories.documents(connection, [*every, *scope.lanes])

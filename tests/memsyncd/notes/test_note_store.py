@@ -12,6 +12,7 @@ from memsyncd.notes import rows, schema
 from memsyncd.notes.errors import NoteMissing, NoteRefused, StoreBusy, StoreNewer, StoreUnavailable, TooManyNotes
 from memsyncd.notes.note import NamespaceCount, Swept
 from memsyncd.notes.store import NoteStore
+from memsyncd.platforms.local import schema as platform_schema
 from tests.clocks import HandClock
 
 
@@ -149,7 +150,7 @@ def test_the_file_is_private_and_shared_with_the_platforms(store: NoteStore, pat
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     connection = schema.open_notes(path)
     assert connection.execute("SELECT count(*) FROM memories").fetchone() == (0,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (platform_schema.VERSION,)
     connection.close()
 
 

@@ -1,0 +1,96 @@
+"""What this machine knows of a platform elsewhere: its memories as it told them, to answer while it is away."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from memsyncd.clock import Clock, rfc3339
+from memsyncd.counters import Counters
+from memsyncd.platforms.local import mirror, schema, searching
+from memsyncd.platforms.local.door import Door
+from memsyncd.platforms.local.memories import NewMemory
+from memsyncd.platforms.local.mirror import Asker
+from memsyncd.platforms.platform import Memory, PlatformError, Query
+
+MOST_MEMORIES = 20_000
+"""Of one platform; the oldest go first, counted as `mirrored_dropped`."""
+
+WRITE_WAIT_MILLISECONDS = 200
+"""How long a writer waits for another at the file: somebody waits for the answer in which the news came."""
+
+
+class LocalIndex:
+    """Methods are safe from any thread and raise only PlatformError.
+
+    `path` is `memory.sqlite3`, which the embedded platform, notes and agent state share. `platform` is the destination
+    whose memories these are: another's are never seen. `redact` goes over every text that is kept. One connection
+    writes and one searches. What is forgotten goes by `deleting.py`, as the embedded platform's own memories do.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        counters: Counters,
+        *,
+        platform: str,
+        redact: Callable[[str], str],
+        most: int = MOST_MEMORIES,
+    ) -> None:
+        self._clock = clock
+        self._counters = counters
+        self._platform = platform
+        self._redact = redact
+        self._most = most
+        self._writer = Door(lambda: _impatient(schema.open_store(path)), begin="BEGIN IMMEDIATE")
+        self._reader = Door(lambda: schema.open_store(path), begin="BEGIN")
+
+    def search(self, query: Query) -> Sequence[Memory]:
+        """Find memories, best first. Raises Rejected on a wildcard id, an unknown scope or category."""
+        with self._reader.transaction() as connection:
+            return searching.search(connection, query, now=self._clock.wall(), platform=self._platform)
+
+    def remember(self, query: Query, found: Sequence[Memory]) -> None:
+        """Keep what the platform found for `query`; what is known as it stands is not written again."""
+        self.learn(found, Asker(query.user_id, query.app_id, query.agent_ids, query.run_id))
+
+    def learn(self, told: Sequence[Memory], asker: Asker) -> None:
+        """Keep what the platform told `asker` of. Raises nothing: what cannot be kept is counted as
+        `mirrored_failed`, and kept when it is told again."""
+        now = rfc3339(self._clock.wall())
+        safe = [replace(memory, memory=self._redact(memory.memory)) for memory in told]
+        rows = [row for memory in safe if (row := mirror.row_of(memory, asker, platform=self._platform, now=now))]
+        try:
+            dropped = self._keep(rows) if rows else 0
+        except PlatformError:
+            self._counters.add("mirrored_failed", len(rows))
+            return
+        if dropped:
+            self._counters.add("mirrored_dropped", dropped)
+
+    def _keep(self, rows: Sequence[NewMemory]) -> int:
+        """Keep what is news, and return how many older memories had to make room."""
+        with self._reader.transaction() as connection:
+            news = [row for row in rows if mirror.is_news(connection, row)]
+        if not news:
+            return 0
+        with self._writer.transaction() as connection:
+            for row in news:
+                mirror.keep(connection, row)
+            return mirror.make_room(connection, platform=self._platform, most=self._most)
+
+    def cancel(self) -> None:
+        """End the calls now running; later calls fail at once."""
+        self._writer.cancel()
+        self._reader.cancel()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._writer.close()
+        self._reader.close()
+
+
+def _impatient(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute(f"PRAGMA busy_timeout = {WRITE_WAIT_MILLISECONDS}")
+    return connection
