@@ -5,7 +5,7 @@ Nothing here leaves the machine, so no tool is open to the world; recalling and 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from memsyncd.notes import limits
 
@@ -29,7 +29,7 @@ class Hints:
     read_only: bool
     destructive: bool
     idempotent: bool = True
-    open_world: Literal[False] = False
+    open_world: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,146 @@
+"""What the MCP server's tools stand on: the daemon's socket where it answers, the files where no daemon runs."""
+
+import os
+import pwd
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from daemon.cli import exits, job_access, link, status
+from daemon.cli.surroundings import Surroundings
+from daemon.configuration_error import ConfigurationError
+from daemon.gate import Gate
+from daemon.private_directory import make_private
+from daemon.settings import Settings
+from memsyncd.clock import Clock
+from memsyncd.mcp_server.note_tools import note_tools
+from memsyncd.mcp_server.queue_tool import QueueState, queue_tool
+from memsyncd.mcp_server.search_tool import Found, Question, search_tool
+from memsyncd.mcp_server.tool import ToolFailed
+from memsyncd.mcp_server.tools import Tools
+from memsyncd.notes.store import NoteStore
+from memsyncd.notes.tools import NoteTools
+from memsyncd.platforms.platform import Memory
+from memsyncd.recall.context import DEFAULT_BUDGET
+from memsyncd.scope.resolve import ScopeResolver
+from memsyncd.scope.user import user_id
+
+MOST_LOOKED_AT = 1_000
+"""Dead letters and waiting jobs read for an answer; beyond it their number is not exact."""
+
+
+def agent_tools(around: Surroundings, *, clock: Clock, report: Callable[[str], None]) -> Tools:
+    """Return the nine tools; `report` is told of faults of ours.
+
+    Settings are read anew for each call: a server lives as long as its client, and an exclusion counts at once.
+    """
+    places = around.places()
+    resolver = ScopeResolver(places.home, around.environ)
+    try:
+        make_private(places.data)
+    except (ConfigurationError, OSError) as error:
+        report(f"notes: {error}")  # each of their tools says so too
+
+    def hold(project: str) -> str | None:
+        return Gate(_settings(around).exclude, places.data / "paused", resolver.resolve).hold_directory(project)
+
+    return Tools(
+        [
+            search_tool(partial(_search, around, resolver, clock), budget=_budget(around)),
+            *note_tools(NoteTools(NoteStore(places.memory_file, clock))),
+            queue_tool(partial(_queue, around)),
+        ],
+        hold=hold,
+        report=report,
+    )
+
+
+def _settings(around: Surroundings) -> Settings:
+    """Return the settings in effect. Raises ToolFailed: with a wrong file nobody knows what is excluded."""
+    try:
+        return around.load({}).settings
+    except ConfigurationError as error:
+        raise ToolFailed(
+            f"The settings are wrong ({error.sentences[0]}): `memsyncd config check` says what."
+        ) from error
+
+
+def _budget(around: Surroundings) -> int:
+    try:
+        return _settings(around).recall.max_context_chars
+    except ToolFailed:
+        return DEFAULT_BUDGET
+
+
+def _search(around: Surroundings, resolver: ScopeResolver, clock: Clock, question: Question) -> Found:
+    """Ask the daemon; without one, the embedded platform's file."""
+    asked = {name: value for name, value in asdict(question).items() if value is not None and name != "project"}
+    asked["cwd"] = question.project
+    answer: Mapping[str, Any]
+    try:
+        answer = link.post(around, "/search", asked)
+    except link.NotRunning as error:
+        answer = _without_daemon(around, resolver, clock, asked, str(error))
+    except (exits.Leave, link.Refused, link.NotFound) as error:
+        raise ToolFailed(f"{error} `memsyncd status` tells the user more.") from error
+    why = str(answer.get("why") or answer.get("error") or "")
+    if not answer.get("succeeded"):
+        raise ToolFailed(f"{why.rstrip('.')}. That does not mean that nothing is known; go on without it.")
+    return Found([_memory(each) for each in answer.get("memories") or ()], str(answer.get("source", "")), why)
+
+
+def _without_daemon(
+    around: Surroundings, resolver: ScopeResolver, clock: Clock, asked: Mapping[str, Any], down: str
+) -> Mapping[str, Any]:
+    from daemon.searching.request import SearchRefused, parsed  # noqa: PLC0415  (only without a daemon, as all here)
+    from daemon.searching.search import Search  # noqa: PLC0415
+    from memsyncd.platforms.local.platform import LocalPlatform  # noqa: PLC0415
+    from memsyncd.platforms.local.schema import NewerSchema  # noqa: PLC0415
+
+    settings, places = _settings(around), around.places()
+    if settings.platform.kind != "local":
+        raise ToolFailed(down)
+    try:
+        platform = LocalPlatform(places.memory_file, clock)
+        search = Search(
+            platform,
+            resolve=resolver.resolve,
+            user_id=partial(user_id, around.environ, settings.platform.user_id, account=_account),
+            hold=Gate(settings.exclude, places.data / "paused").hold,
+        )
+        request = parsed(asked, top_k=settings.recall.top_k, scope=settings.recall.scope)
+    except (SearchRefused, NewerSchema) as error:
+        raise ToolFailed(str(error)) from error
+    try:
+        return search.answer(request).document()
+    finally:
+        platform.close()
+
+
+def _account() -> str:
+    return pwd.getpwuid(os.getuid()).pw_name
+
+
+def _memory(document: Mapping[str, Any]) -> Memory:
+    """Return a memory from CONTRACT's search shape; the daemon may be of another version."""
+    texts = {name: str(document.get(name) or "") for name in ("id", "memory", "category", "created_at")}
+    score, metadata = document.get("score"), document.get("metadata")
+    return Memory(
+        **texts,
+        score=float(score) if isinstance(score, int | float) else None,
+        metadata=metadata if isinstance(metadata, dict) else {},
+    )
+
+
+def _queue(around: Surroundings) -> QueueState:
+    from daemon.status.offline import TIMERS  # noqa: PLC0415  (loads the queue's code, for this tool alone)
+
+    try:
+        document = status.current(around)
+        failed = job_access.find(around, state="dead", kind="", limit=MOST_LOOKED_AT)
+        waiting = job_access.find(around, state="waiting", kind="", limit=MOST_LOOKED_AT)
+    except exits.Leave as error:
+        raise ToolFailed(str(error)) from error
+    told = [job for job in waiting if job.get("kind") not in TIMERS]
+    return QueueState(document, told, failed, timers=len(waiting) - len(told))
