@@ -16,7 +16,7 @@ TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 """Facts 15.5 and 12.1."""
 
-_SECRET = frozenset({"telemetry.api_key"})
+_SECRET = frozenset({"telemetry.api_key", "extractor.api_key"})
 _MAY_CARRY_A_PASSWORD = frozenset({"queue.url", "http.proxy", "platform.url", "telemetry.endpoint", "extractor.url"})
 
 
@@ -92,7 +92,8 @@ class Key:
             return "true or false"
         if kind in (int, float):
             noun = "a whole number" if kind is int else "a number"
-            return f"{noun} from {bounds.ge:g} to {bounds.le:g}"
+            form = "" if kind is int else "g"
+            return f"{noun} from {bounds.ge:{form}} to {bounds.le:{form}}"
         if self.name == "spools":
             return "[[spools]] tables with a path"
         return "a list of texts" if get_origin(kind) is list else "a text"

@@ -174,11 +174,26 @@ def _judge(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
             f"platform.kind ({origins['platform.kind']}) is mem0-server, which has no usual address: "
             "set platform.url to the server's, like http://localhost:8888."
         )
+    if values.get("extractor.url"):
+        faults += _judge_extractor(values, origins)
     defaults = Settings().retry
     first = values.get("retry.first_delay_seconds", defaults.first_delay_seconds)
     most = values.get("retry.max_delay_seconds", defaults.max_delay_seconds)
     if first > most:
         faults.append(f"retry.first_delay_seconds is {first:g}, but takes at most retry.max_delay_seconds ({most:g}).")
+    return faults
+
+
+def _judge_extractor(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
+    """Return the faults of the model's address: what was said goes there, in the clear only on this machine."""
+    from memsyncd.platforms.transport import is_loopback  # noqa: PLC0415  (httpx; most commands need none)
+
+    faults = []
+    url, origin = values["extractor.url"], origins["extractor.url"]
+    if _is_address(url, ("http",)) and not is_loopback(urlsplit(url).hostname or ""):
+        faults.append(f"extractor.url ({origin}) is http, but takes https for a host that is not this machine.")
+    if not values.get("extractor.model"):
+        faults.append(f"extractor.url ({origin}) is set, but no model: set extractor.model to one that it serves.")
     return faults
 
 

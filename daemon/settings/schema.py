@@ -130,12 +130,27 @@ class Retention(Struct, frozen=True, kw_only=True):
 
 
 class Extractor(Struct, frozen=True, kw_only=True):
-    """An OpenAI-compatible endpoint that makes the embedded platform's memories; without `url` plain rules do."""
+    """An OpenAI-compatible endpoint that makes the embedded platform's memories; without `url` plain rules do.
+
+    `wait_seconds` is how long a batch waits for it before the rules make its memories; `input_tokens` how much dialogue
+    goes into one request. The budgets are per session of an agent and per day (UTC); 0 bounds nothing.
+    """
 
     url: str = ""
     model: str = ""
     api_key_file: str = ""
+    api_key: str = ""
     timeout_seconds: Annotated[float, Meta(ge=0.1, le=600)] = 60.0
+    wait_seconds: Annotated[float, Meta(ge=1, le=86_400)] = 80.0
+    input_tokens: Annotated[int, Meta(ge=1000, le=24_000)] = 6000
+    session_calls: Annotated[int, Meta(ge=0, le=1_000_000)] = 40
+    session_tokens: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 500_000
+    day_calls: Annotated[int, Meta(ge=0, le=1_000_000)] = 400
+    day_tokens: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 4_000_000
+
+    def __repr__(self) -> str:
+        """Leave out the key, and the address, which may carry a password."""
+        return f"Extractor(model={self.model!r}, is_set_up={bool(self.url)!r})"
 
 
 class Log(Struct, frozen=True, kw_only=True):

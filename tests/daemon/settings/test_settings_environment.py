@@ -20,14 +20,17 @@ def test_every_setting_has_a_variable_that_sets_it(read: Load, key: str) -> None
     by_type = {bool: "no" if default else "yes", int: "8", float: "0.5"}
     text = texts.get(key) or by_type.get(type(default)) or "/x"
     if key in ("platform.url", "http.proxy", "telemetry.endpoint", "extractor.url"):
-        text = "http://h"
+        text = "https://h"
+    model = {"MEMSYNCD_EXTRACTOR_MODEL": "m"} if key == "extractor.url" else {}
     text = {
         "queue.url": "postgresql://h/db",
         "recall.max_context_chars": "5000",
         "telemetry.interval_seconds": "7",
+        "extractor.input_tokens": "2000",
+        "extractor.wait_seconds": "6",
         "retry.max_delay_seconds": "6",
     }.get(key, text)
-    loaded = read("", {KEYS[key].variable: text})
+    loaded = read("", {KEYS[key].variable: text, **model})
     assert loaded.origins[key] == KEYS[key].variable
     assert flatten(loaded.settings)[key] != default
 

@@ -114,6 +114,29 @@ def test_a_relative_path_is_refused(read: Load, key: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "model", "word"),
+    [
+        ("http://localhost:11434/v1", "m", ""),
+        ("http://[::1]:8080", "m", ""),
+        ("https://models.example.test/v1", "m", ""),
+        ("http://models.example.test/v1", "m", "takes https"),
+        ("http://10.0.0.7:11434/v1", "m", "takes https"),
+        ("http://localhost:11434/v1", "", "set extractor.model"),
+    ],
+)
+def test_what_was_said_goes_to_a_model_in_the_clear_only_on_this_machine(
+    read: Load, url: str, model: str, word: str
+) -> None:
+    """And never without a model's name."""
+    variables = {"MEMSYNCD_EXTRACTOR_URL": url, "MEMSYNCD_EXTRACTOR_MODEL": model}
+    if not word:
+        assert read("", variables).settings.extractor.url == url
+        return
+    (only,) = sentences(read, "", variables)
+    assert word in only
+
+
+@pytest.mark.parametrize(
     ("key", "url"),
     [
         ("platform.url", "api.example.test"),
