@@ -1,7 +1,8 @@
 """Recording: one line at the end of a spool's `telemetry.jsonl`, whatever the state of the disk (facts 12.2, 12.3).
 
-A line is written in one call under a shared lock on the file that has the spool's name. A sender renames the file
-and then takes the lock for itself alone: so no line comes into a file that has been read to its end.
+A line is written in one call, by one recorder at a time, under a lock on the file that has the spool's name. A sender
+renames the file and takes the same lock: so no line comes into a file that has been read to its end, and none is glued
+to another's that was cut short.
 """
 
 import contextlib
@@ -10,6 +11,7 @@ import fcntl
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -32,7 +34,12 @@ DROPPED_NAME = "telemetry-dropped"
 MAX_DROPPED = 1024 * 1024
 
 _OPEN = os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_ATTEMPTS, _LOOKS = 5, 10
+_ATTEMPTS, _LOOKS = 100, 10
+
+_PAUSE_SECONDS = 0.0005
+"""Between two attempts at a file that another recorder holds, for microseconds: a twentieth of a second in all, if that
+one's process stands still. Then the event is dropped."""
+
 _NO_LOCKS = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK, errno.EINVAL})
 """How file systems say that they know no `flock`. There a sender's second look at the size must do."""
 
@@ -76,7 +83,7 @@ class Recorder:
     def record(
         self, name: str, properties: Mapping[str, Any] = _NOTHING, *, repo_id: str = "", session_id: str = ""
     ) -> bool:
-        """Append the event `code.<name>`; tell whether it is recorded. Never raises, never waits for another process.
+        """Append the event `code.<name>`; tell whether it is recorded. Never raises, never waits longer than an instant.
 
         What cannot be recorded is counted. `repo_id` and `session_id` are told as salted hashes only.
         """
@@ -126,11 +133,13 @@ def dropped(spool: Path) -> int:
 
 def _append(path: str, line: bytes) -> bool:
     """Write the line at the end of the file that has this name while it is written; False if it is full or locked."""
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE_SECONDS)
         file = _opened(path, os.O_RDWR)
         try:
             if not _lock(file):
-                continue  # a sender has renamed it and reads it: by now the name is free
+                continue  # another recorder writes; or a sender has renamed it, and by now the name is free
             size = _size_if_current(file, path)
             if size is None:
                 continue
@@ -148,8 +157,8 @@ def _append(path: str, line: bytes) -> bool:
 def _ends_in_a_line(file: int) -> bool:
     """Whether the file is empty or ends in a newline.
 
-    Another recorder's write grows the file in steps, so what looks torn is looked at again: a blank line more would
-    harm nobody, but be no event.
+    The write of a recorder that takes no lock, as an existing plugin's, grows the file in steps: so what looks torn is
+    looked at again. A blank line more would harm nobody, but be no event.
     """
     for _ in range(_LOOKS):
         size = os.fstat(file).st_size
@@ -161,7 +170,7 @@ def _ends_in_a_line(file: int) -> bool:
 
 def _lock(file: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:
@@ -189,10 +198,15 @@ def _counted(path: str, owed: int) -> int:
 def _opened(path: str, access: int) -> int:
     """Open a regular file of this user, made where it is missing. Raises OSError; does not wait for a FIFO's reader."""
     file = os.open(path, access | _OPEN, 0o600)
-    found = os.fstat(file)
-    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "no spool of ours", path)
+        if found.st_mode & 0o077:
+            os.fchmod(file, 0o600)
+    except BaseException:
         os.close(file)
-        raise PermissionError(errno.EPERM, "no spool of ours", path)
+        raise
     return file
 
 

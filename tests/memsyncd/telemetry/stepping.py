@@ -173,7 +173,7 @@ def recording(path: str, text: bytes) -> Generator[None, bool, bool]:
         try:
             yield
             try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 continue
             yield

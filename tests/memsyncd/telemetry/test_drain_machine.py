@@ -155,11 +155,11 @@ class DrainMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.recordings)
     @rule(which=st.integers(0, 9), steps=st.integers(1, 6), is_killed=st.booleans())
     def go_on_recording(self, which: int, steps: int, is_killed: bool) -> None:
-        """Let a recorder go on; one that is alone may die in the middle of its line."""
+        """Let a recorder go on; it may die in the middle of its line, whoever else is at the file."""
         uuid, recorder = self.recordings.pop(which % len(self.recordings))
         try:
             for _ in range(steps):
-                recorder.send(is_killed and not self.recordings)
+                recorder.send(is_killed)
         except StopIteration as end:
             self.accepted += [uuid] if end.value else []
         else:
@@ -237,14 +237,14 @@ class DrainMachine(RuleBasedStateMachine):
             for suffix, name in ((EXPIRED, "telemetry_expired"), (REJECTED, "telemetry_rejected")):
                 lines = [uuid for path in self.files(suffix) for uuid in uuids(path.read_bytes())]
                 assert len(set(lines)) <= counted.get(name, 0)
-        assert not self.swept or counted["telemetry_swept"]
+            assert not self.swept or counted["telemetry_swept"]
 
 
-SETTINGS = settings(max_examples=100, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def test_each_event_is_delivered_once_or_kept_whatever_happens() -> None:
-    """Some hundred lives of two senders."""
+    """Some dozens of lives of two senders."""
     run_state_machine_as_test(DrainMachine, settings=SETTINGS)
 
 

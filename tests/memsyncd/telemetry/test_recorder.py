@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -340,7 +341,7 @@ def locked_fixture(tmp_path: Path) -> Iterator[int]:
 
 
 def test_a_sender_at_the_file_is_not_waited_for(tmp_path: Path, locked: int) -> None:
-    """A lock on the live spool that never ends costs the event and a count, and no time."""
+    """A lock on the live spool that never ends costs the event, a count and an instant."""
     assert not recorder(tmp_path).record("flush")
     assert os.fstat(locked).st_size == 0
     assert dropped(tmp_path) == 1
@@ -383,3 +384,23 @@ print(json.dumps([sorted(set(results)), told.uncounted]))
 def test_a_fork_does_not_keep_the_lock(tmp_path: Path) -> None:
     """A sender gets the file for itself once nobody records, whatever the recorder's process forked meanwhile."""
     assert run(FORKS, tmp_path) == [[True], 0]
+
+
+def test_a_spool_that_others_could_read_is_made_private(tmp_path: Path) -> None:
+    """Whoever made the file, with whatever mode."""
+    (tmp_path / "telemetry.jsonl").touch(mode=0o644)
+    (tmp_path / "telemetry.jsonl").chmod(0o644)
+    assert recorder(tmp_path).record("flush")
+    assert (tmp_path / "telemetry.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_another_recorder_at_the_file_is_let_finish(tmp_path: Path, locked: int) -> None:
+    """One line is written at a time: the event waits the instant another takes, and stands on a line of its own though
+    that one was cut short."""
+    os.write(locked, b'{"event": "code.torn')
+    release = threading.Timer(0.005, fcntl.flock, (locked, fcntl.LOCK_UN))
+    release.start()
+    assert recorder(tmp_path).record("flush")
+    release.join()
+    torn, whole = (tmp_path / "telemetry.jsonl").read_bytes().splitlines()
+    assert (torn, json.loads(whole)["event"]) == (b'{"event": "code.torn', "code.flush")
