@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "daemon.cli.status:status",
     "jobs": "daemon.cli.jobs:jobs",
     "flush": "daemon.cli.flush:flush",
+    "search": "daemon.cli.search:search",
     "mcp": "daemon.cli.mcp:mcp",
     "config": "daemon.cli.config:config",
     "telemetry": "daemon.cli.telemetry:telemetry",
