@@ -237,6 +237,8 @@ class Daemon:
         self.parts.platform.cancel()
         if self.parts.telemetry is not None:
             self.parts.telemetry.cancel()
+        if self.parts.model is not None:
+            self.parts.model.cancel()
         self.parts.key_source.close()
         deadline = self.parts.clock.monotonic() + STOP_SECONDS
         if is_scanning := self.ingest_thread.thread.ident is not None:

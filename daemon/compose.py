@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
+from daemon.extracting.starting import model_of
 from daemon.forgetting.tombstones import Tombstones
 from daemon.gate import Gate
 from daemon.intake.foreign_claims import is_claimed_elsewhere
@@ -45,6 +46,7 @@ from memsyncd.scope.resolve import ScopeResolver
 from memsyncd.scope.user import user_id
 
 if TYPE_CHECKING:
+    from daemon.extracting.running import ModelExtraction
     from daemon.telemetry.running import Telemetry
     from memsyncd.telemetry.lifecycle import Lifecycle
 
@@ -54,7 +56,7 @@ SEARCHES_BESIDE = 2
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything that runs, made and not yet started. `telemetry` is None while it is off."""
+    """Everything that runs, made and not yet started. `telemetry` is None while it is off, `model` without one."""
 
     places: Places
     settings: Settings
@@ -77,11 +79,14 @@ class Parts:
     index: LocalIndex | None
     handlers: Mapping[str, Handler]
     telemetry: "Telemetry | None" = None
+    model: "ModelExtraction | None" = None
 
     def close(self) -> None:
         """Close every store and connection."""
         if self.telemetry is not None:
             self.telemetry.close()
+        if self.model is not None:
+            self.model.close()
         self.platform.close()
         if self.index is not None:
             self.index.close()
@@ -147,6 +152,18 @@ def compose(
         lifecycle=lifecycle,
     )
     ingest.on_stored = telemetry.recording.stored if telemetry else None
+    model = model_of(
+        settings,
+        platform,
+        memory_file=places.memory_file,
+        queue=queue,
+        extractions=extractions,
+        findings=findings,
+        hold=lambda: "paused" if gate.is_paused else None,
+        clock=clock,
+        counters=counters,
+    )
+    standing = {each.kind: each.run for each in (telemetry, model) if each is not None}
     return Parts(
         places=places,
         settings=settings,
@@ -167,8 +184,9 @@ def compose(
         delivery=shared,
         search=search_of(shared, resolver.resolve, index),
         index=index,
-        handlers=_handlers(shared) | ({telemetry.kind: telemetry.run} if telemetry else {}),
+        handlers=_handlers(shared) | standing,
         telemetry=telemetry,
+        model=model,
     )
 
 

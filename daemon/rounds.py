@@ -54,6 +54,8 @@ class Rounds:
             parts.platform.drop_connections()  # a jump forward may have been a sleep (never-again 148)
             if parts.telemetry is not None:
                 parts.telemetry.endpoint.drop_connections()
+            if parts.model is not None:
+                parts.model.drop_connections()
             self._ingest_thread.hint()
         elif self._jumped_at is not None and now - self._jumped_at >= JUMP_TOLD_SECONDS:
             self._jumped_at = None

@@ -8,6 +8,7 @@ import structlog
 
 from daemon.compose import Parts
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
+from daemon.extracting.starting import at_start as extractor_at_start
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
@@ -57,6 +58,7 @@ class Upkeep:
         self._key_watch.release_refused()
         self.take_back_claims(at_start=True)
         self._guarded("telemetry", partial(telemetry_at_start, parts))
+        self._guarded("extractor", partial(extractor_at_start, parts.queue, parts.model))
 
     def maintain(self) -> None:
         """Serve what is new, give back stale claims, sweep, and queue what the evidence calls for."""
@@ -142,6 +144,8 @@ class Upkeep:
         if parts.settings.flush.auto:
             self._end_sessions()
         self._guarded("key", self._key_watch.look)
+        if parts.model is not None:
+            self._guarded("extractor-key", parts.model.look)
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))

@@ -90,7 +90,7 @@ class Extracting:
     def accepted(self, event_id: str) -> None:
         """Queue the job of a batch that was just accepted; while the endpoint is away one job is enough, its probe."""
         try:
-            if self._is_away(self._state()) and self.queue.jobs(state=JobState.READY, kind=EXTRACT, limit=1):
+            if self._is_away(self._state()) and self._has_probe():
                 return
             self._queue(event_id)
         except QueueError:
@@ -140,6 +140,10 @@ class Extracting:
         job_id = self.extractions.told(self.platform.extraction(event_id))
         if job_id is not None:
             self.queue.wake(job_id)
+
+    def _has_probe(self) -> bool:
+        held = (JobState.WAITING, JobState.READY, JobState.CLAIMED)
+        return any(self.queue.jobs(state=state, kind=EXTRACT, limit=1) for state in held)
 
     def _count_rules(self, kind: str) -> None:
         self.counters.add("extractor_batches_by_rules")

@@ -166,6 +166,16 @@ KINDS: dict[str, Kind] = {
         "Nothing to do: it is tried again by itself and nothing else depends on it. `memsyncd telemetry` shows what "
         "waits.",
     ),
+    "extractor-away": _note(
+        "The model at {where} does not answer, so plain rules make the memories",
+        "Start it, or check extractor.url and its key (`memsyncd config show`); it is asked again by itself, and "
+        "nothing waits for it meanwhile.",
+    ),
+    "extractor-unused": _note(
+        "The model at {where} was no help with the last batch, so plain rules made its memories",
+        "The detail says why: another extractor.model, more time (extractor.wait_seconds) or a larger budget "
+        "(`memsyncd config show` tells the present ones). Nothing is lost.",
+    ),
     "socket-foreign": _red(
         "The socket's place {where} is not free for a daemon of yours",
         "`ls -l {where}` shows what is there; move it elsewhere and start `memsyncd run`.",

@@ -17,8 +17,8 @@ FAILING_SECONDS = 20.0
 """A destination may fail this long before health turns red: with the 15 s a write may take before its first failure
 is known, the 45 s of CONTRACT's "Health" are kept, and one short 429 or 503 alarms nobody."""
 
-TELEMETRY = "telemetry:"
-"""How the name of a telemetry endpoint as a destination begins."""
+TELEMETRY, EXTRACTOR = "telemetry:", "extractor:"
+"""How the name of a telemetry endpoint, and of a model, as a destination begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,12 @@ def failing(destination: Destination, now: float) -> bool:
 
 
 def _of_destination(destination: Destination, parts: StatusParts) -> Finding:
-    """Name the trouble; a destination other than the platform (telemetry's) never turns health red."""
+    """Name the trouble; a destination other than the platform (telemetry's, a model) never turns health red."""
     if destination.name.startswith(TELEMETRY):
         return _of_telemetry(destination)
+    if destination.name.startswith(EXTRACTOR):
+        where = destination.name.removeprefix(EXTRACTOR)
+        return Finding("extractor-away", since=destination.since, where=where, detail=destination.why)
     ours = parts.platform.destination in {"", destination.name}
     since = destination.since if destination.since is not None else parts.now
     lasting = destination.parked or parts.now - since >= FAILING_SECONDS

@@ -1,0 +1,1 @@
+"""Memories by a model of the user's own, in the daemon: off unless its address is set."""
