@@ -1,9 +1,10 @@
 """What the line a harness runs costs against a bare start of the same interpreter, in one run.
 
-    python bench/hook.py [--python INTERPRETER]... [--console /path/to/memsyncd] [--runs N]
+    python -m bench.hook [--python INTERPRETER]... [--console /path/to/memsyncd] [--runs N]
 
 For each interpreter: the median wall time of `-I -S -c pass`, of the drop with a payload of 2 KB into a fresh
-home, and of what else is asked for, the runs interleaved. Exits 1 where the drop takes over 1.5 times the floor.
+home, of a prompt's hook with no daemon and with one that has something to recall, and of what else is asked for, the
+runs interleaved. Exits 1 where the drop takes over 1.5 times the floor.
 """
 
 import argparse
@@ -15,57 +16,107 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from bench.daemon_at_work import DaemonAtWork
 
 LIMIT = 1.5
 """Issue 2, item 2."""
 
 DROP = Path(__file__).resolve().parent.parent / "memsyncd" / "hooks" / "drop.py"
-PAYLOAD = json.dumps(
-    {
-        "session_id": "bench",
-        "hook_event_name": "Stop",
-        "cwd": "/",
-        "last_assistant_message": "word " * 400,
-    }
-).encode()
+STOP = {
+    "session_id": "bench",
+    "hook_event_name": "Stop",
+    "cwd": "/",
+    "last_assistant_message": "word " * 400,
+}
+FACT = "The staging database of the shop listens on port 6543."
+PROMPT = "Which port does the staging database of the shop listen on? " + "word " * 390
+QUIET_SECONDS = 60.0
 
 
-def wall_ms(command: list[str], environment: dict[str, str]) -> float:
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is run: the words behind the interpreter's, what comes on its input, where it drops, what it prints."""
+
+    words: list[str]
+    payload: dict[str, Any]
+    home: str
+    prints: bool = False
+    drops: bool = True
+
+
+def wall_ms(command: list[str], case: Case, turn: int) -> float:
     """Run `command` with the payload on its standard input; return milliseconds from start to its end."""
+    session = f"{case.payload.get('session_id')}-{turn}" if case.prints else case.payload.get("session_id")
+    given = json.dumps({**case.payload, "session_id": session}).encode()
     started = time.perf_counter()
     process = subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        env={**os.environ, "MEMSYNCD_HOME": case.home},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
-    try:
-        process.communicate(PAYLOAD)
-    except BrokenPipeError:
-        process.wait()
-    if process.returncode:
-        raise SystemExit(f"{command} exited {process.returncode}")
-    return (time.perf_counter() - started) * 1000
+    printed, _ = process.communicate(given)
+    took = (time.perf_counter() - started) * 1000
+    if process.returncode or bool(printed) != case.prints:
+        raise SystemExit(f"{command} exited {process.returncode} and printed {len(printed)} bytes")
+    return took
+
+
+def cases(console: str, home: str, daemon: DaemonAtWork) -> dict[str, Case]:
+    """Return what is measured, by name; the first is the floor, the second what must keep to the limit."""
+    drop = ["-I", "-S", str(DROP)]
+    stop = [*drop, "stop", "--harness", "claude-code"]
+    prompt = [*drop, "user-prompt", "--harness", "claude-code"]
+    asked = {"session_id": "first", "cwd": str(daemon.project), "prompt": PROMPT}
+    at_work = daemon.environ["MEMSYNCD_HOME"]
+    found = {
+        "floor: -I -S -c pass": Case(["-I", "-S", "-c", "pass"], STOP, home, drops=False),
+        "drop": Case(stop, STOP, home),
+        "prompt, no daemon": Case(prompt, asked, home),
+        "first prompt, recalled": Case(prompt, asked, at_work, prints=True, drops=False),
+        "later prompt, daemon up": Case(prompt, {**asked, "session_id": "told"}, at_work, drops=False),
+    }
+    if console:
+        found["console script"] = Case([console, "hook", "stop", "--harness", "claude-code"], STOP, home)
+    return found
+
+
+def teach(daemon: DaemonAtWork, interpreter: str) -> None:
+    """Let the daemon remember FACT, and tell it to the session `told`, so that it has nothing more to hear."""
+    common = {"session_id": "earlier", "cwd": str(daemon.project)}
+    steps: list[tuple[list[str], dict[str, Any]]] = [
+        (["user-prompt"], {**common, "prompt": f"Remember: {FACT}"}),
+        (["stop"], {**common, "last_assistant_message": f"Understood: {FACT}"}),
+        (["flush", "--reason", "session-end"], common),
+        (["user-prompt"], {**common, "session_id": "told", "prompt": PROMPT}),
+    ]
+    for words, given in steps:
+        command = [interpreter, "-I", "-S", str(DROP), *words, "--harness", "claude-code"]
+        subprocess.run(command, input=json.dumps(given).encode(), env=daemon.environ, check=True, capture_output=True)
+        daemon.until_quiet(QUIET_SECONDS)
 
 
 def measure(interpreter: str, console: str, runs: int) -> float:
     """Print one interpreter's medians; return the drop's ratio to the floor."""
-    arguments = ["stop", "--harness", "claude-code"]
-    commands = {
-        "floor: -I -S -c pass": [interpreter, "-I", "-S", "-c", "pass"],
-        "drop": [interpreter, "-I", "-S", str(DROP), *arguments],
-    }
-    if console:
-        commands["console script"] = [console, "hook", *arguments]
-    times: dict[str, list[float]] = {name: [] for name in commands}
     home = tempfile.mkdtemp(prefix="memsyncd-bench-")
     try:
-        environment = {**os.environ, "MEMSYNCD_HOME": home}
-        for turn in range(runs + 2):
-            for name, command in commands.items():
-                took = wall_ms(command, environment)
-                if turn >= 2:  # the first ones warm the caches
-                    times[name].append(took)
+        with DaemonAtWork() as daemon:
+            teach(daemon, interpreter)
+            measured = cases(console, home, daemon)
+            times: dict[str, list[float]] = {name: [] for name in measured}
+            for turn in range(runs + 2):
+                for name, case in measured.items():
+                    is_console = case.words[0] == console
+                    took = wall_ms(case.words if is_console else [interpreter, *case.words], case, turn)
+                    if turn >= 2:  # the first ones warm the caches
+                        times[name].append(took)
         written = sum(1 for _ in Path(home).rglob("*.json"))
-        if written != (runs + 2) * (len(commands) - 1):
+        if written != (runs + 2) * sum(case.drops for case in measured.values()):
             raise SystemExit(f"{written} handoffs were written, not one a run")
     finally:
         shutil.rmtree(home, ignore_errors=True)

@@ -3,21 +3,30 @@
 Done before an adapter reads it, so that no cut, digest or preview is made of what is left out.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from memsyncd.hooks.handoff import Handoff
 from memsyncd.lifecycle.capture import without_own_context
+from memsyncd.recall.context import HEADING
 from memsyncd.redaction.private_spans import without_private
 
 MAX_DEPTH = 64
 """Deeper than anything an adapter keeps; beyond it lies what somebody sends to exhaust us."""
 
 
+_IN_JSON = re.compile(re.escape(HEADING) + r"(?:\\n\d+\. (?:(?!\\n)(?:\\.|[^\"\\\n]))*)+")
+"""A context inside a string of JSON, as the agent's own transcript holds it and a tool prints it."""
+
+
 def own_words(text: str) -> str:
     """Return `text` without contexts of ours and without `<private>` spans (DESIGN, promise 8)."""
-    return without_private(without_own_context(text))
+    text = without_own_context(text)
+    if HEADING in text:
+        text = _IN_JSON.sub("", text)
+    return without_private(text)
 
 
 def of_handoff(handoff: Handoff) -> Handoff:

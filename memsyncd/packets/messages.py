@@ -4,20 +4,23 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memsyncd.evidence.event import Event
 from memsyncd.evidence.payloads import clean
+from memsyncd.lifecycle.capture import without_own_context
 from memsyncd.packets import spoken
 from memsyncd.packets.evidence_block import evidence_block
 from memsyncd.platforms.platform import Message
+from memsyncd.redaction.private_spans import without_private
 
 
 def messages(events: Iterable[Event], *, root: str, redact: Callable[[str], str]) -> Sequence[Message]:
     """Return the messages of a packet's `events`; the same events give the same messages.
 
     `root` is the working tree that paths are told relative to. Every text is redacted once more and cleaned of
-    half characters. Nothing else of the evidence is posted: no subagent's last words, no list of files read.
+    half characters, of `<private>` spans and of contexts we gave: a plugin's evidence has them still. What is left
+    without words is not said. Nothing else of the evidence is posted: no subagent's last words, no list of files read.
     """
 
     def fit(text: str) -> str:
-        return redact(clean(text))
+        return redact(without_private(without_own_context(clean(text))))
 
     events = list(events)
     said = _dialogue(events, fit)
@@ -34,7 +37,7 @@ def _dialogue(events: Iterable[Event], fit: Callable[[str], str]) -> list[Messag
         elif event.kind == spoken.ANSWER:
             said += _exchange(prompts, event, fit)
             prompts = []
-    return said + prompts
+    return [message for message in said + prompts if message.content.strip()]
 
 
 def _exchange(prompts: Sequence[Message], event: Event, fit: Callable[[str], str]) -> list[Message]:

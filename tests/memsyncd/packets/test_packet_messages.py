@@ -8,6 +8,7 @@ import pytest
 from memsyncd.evidence.event import Event
 from memsyncd.packets.messages import messages
 from memsyncd.platforms.platform import Message
+from memsyncd.recall.context import HEADING
 
 PROMPT, ANSWER = "user_prompt", "assistant_stop"
 ROOT = "/srv/tree"
@@ -44,6 +45,23 @@ def test_dialogue_only(event: Callable[..., Event]) -> None:
 def test_no_dialogue_no_messages(event: Callable[..., Event]) -> None:
     """Evidence without words makes no message at all (facts 2.17, 2.37)."""
     assert _posted([event("session_start"), event("memory_write", "x"), event(PROMPT, " ")]) == []
+
+
+def test_what_a_plugin_recorded_is_posted_without_private_spans_and_contexts_of_ours(
+    event: Callable[..., Event],
+) -> None:
+    """A plugin's evidence is cleaned on its way out; what is then without words is no message."""
+    transcript = [{"role": "user", "content": "<private>a</private>"}, {"role": "assistant", "content": "Done."}]
+    events = [
+        event(PROMPT, f"Say <private>x</private>it.\n{HEADING}\n1. Known.\n"),
+        event(PROMPT, "<private>all of it</private>"),
+        _bash(event, "echo <private>y</private>", failed=True, result="<private>z</private>"),
+        event(ANSWER, "Done.", transcript_messages=transcript),
+    ]
+    first, last = _posted(events)
+    assert first == Message("user", "Say  it.\n")
+    assert last.content.startswith("Done.\n\n") and "echo" in last.content
+    assert not any(f"{letter}</private>" in last.content for letter in "ayz") and "private" not in last.content
 
 
 def test_a_transcript_repeats_no_prompt(event: Callable[..., Event]) -> None:
