@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 import click
 
-from daemon.demo.recording import EXPECTED, QUESTION, SECRET, Step, steps
+from daemon.demo.recording import EXPECTED, NEXT_SESSION, QUESTION, SECRET, Step, steps
 from daemon.places import resolve
 from daemon.status_socket.client import ClientError, SocketClient
 from memsyncd.hooks.command_line import command_line
@@ -73,6 +73,7 @@ def play(home: Path, out: TextIO) -> int:
         _until(lambda: _is_quiet(client), began, "the evidence was not delivered in time")
         follower.stop()
         _check(client, home, project, out)
+        _next_session(project, environ, out)
         _tell(out, "Done", f"in {time.monotonic() - began:.1f} s. Now: memsyncd run")
         return 0
     finally:
@@ -101,19 +102,44 @@ def _repository(home: Path) -> Path:
 
 
 def _hook(step: Step, environ: Mapping[str, str], out: TextIO) -> None:
-    line = command_line(step.action, HARNESS, reason=step.reason)
+    printed, took = _run(step.action, step.hook_input, environ, reason=step.reason)
+    if printed:
+        raise DemoFailed(f"the hook for {step.action} printed {printed!r}")
+    _tell(out, f"hook {step.action}" + (f" ({step.reason})" if step.reason else ""), f"{step.note} [{took:.0f} ms]")
+
+
+def _run(
+    action: str, hook_input: Mapping[str, Any], environ: Mapping[str, str], *, reason: str = ""
+) -> tuple[bytes, float]:
+    """Run the hook line as the harness would; return what it printed, and its milliseconds."""
     began = time.monotonic()
     done = subprocess.run(  # noqa: S603  (our own hook line, from our own interpreter)
-        ["/bin/sh", "-c", line],
-        input=json.dumps(step.hook_input).encode(),
+        ["/bin/sh", "-c", command_line(action, HARNESS, reason=reason)],
+        input=json.dumps(hook_input).encode(),
         env=environ,
         check=False,
         capture_output=True,
     )
-    took = (time.monotonic() - began) * 1000
-    if done.returncode or done.stdout:
-        raise DemoFailed(f"the hook for {step.action} exited {done.returncode} and printed {done.stdout!r}")
-    _tell(out, f"hook {step.action}" + (f" ({step.reason})" if step.reason else ""), f"{step.note} [{took:.0f} ms]")
+    if done.returncode:
+        raise DemoFailed(f"the hook for {action} exited {done.returncode}")
+    return done.stdout, (time.monotonic() - began) * 1000
+
+
+def _next_session(project: Path, environ: Mapping[str, str], out: TextIO) -> None:
+    """Show what the agent is told beside the first prompt of its next session."""
+    hook_input = {
+        "session_id": NEXT_SESSION,
+        "cwd": str(project),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": QUESTION,
+    }
+    printed, took = _run("user-prompt", hook_input, environ)
+    _tell(out, "The next session's prompt", f"{QUESTION} [{took:.0f} ms]")
+    context = json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
+    for line in context.splitlines():
+        _tell(out, "  told", line)
+    if EXPECTED not in context:
+        raise DemoFailed("the next session was not told of it")
 
 
 def _check(client: SocketClient, home: Path, project: Path, out: TextIO) -> None:

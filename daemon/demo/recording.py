@@ -14,6 +14,9 @@ QUESTION = "Where are the percentages for taxes kept, and who changes them?"
 EXPECTED = "config/tax"
 """What a right answer to the question contains; the question uses other words than the session."""
 
+NEXT_SESSION = "9c04d6aa-1b0e-4f57-8e11-5a2f3d7c8b21"
+"""The session that begins with the question."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
