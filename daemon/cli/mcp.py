@@ -14,7 +14,7 @@ from daemon.cli.surroundings import Surroundings
 if TYPE_CHECKING:
     from memsyncd.mcp_server.wire import Wire
 
-LAST_SECONDS = 1.5
+LAST_SECONDS = 1.2
 """From the end of input to the end of the process, whatever still runs: clients wait 2 s before they signal
 (hooks-and-apis 5B)."""
 

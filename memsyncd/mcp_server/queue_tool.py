@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memsyncd.mcp_server.tool import Answer, Call, ServedTool
+from memsyncd.notes.arguments import known
 from memsyncd.notes.catalogue import Hints, Tool
 from memsyncd.recall.context import words
 from memsyncd.recall.cutting import cut, repaired
@@ -74,7 +75,8 @@ class QueueState:
 def queue_tool(look: Callable[[], QueueState]) -> ServedTool:
     """Return the tool. `look` blocks and may raise ToolFailed."""
 
-    def answer(_: Call) -> Answer:
+    def answer(call: Call) -> Answer:
+        known(TOOL, call.arguments)
         document = _document(look())
         return Answer(_text(document), structured=document)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from memsyncd.mcp_server.tool import Answer, Call, ServedTool, ToolFailed
-from memsyncd.notes.arguments import shown
+from memsyncd.notes.arguments import known, shown
 from memsyncd.notes.catalogue import Argument, Hints, Tool
 from memsyncd.platforms.instructions import CATEGORIES
 from memsyncd.platforms.platform import Memory
@@ -152,7 +152,7 @@ def _document(memory: Memory, budget: int) -> dict[str, Any]:
 
 
 def _question(call: Call) -> Question:
-    given = call.arguments
+    given = known(TOOL, call.arguments)
     query = repaired(_text("query", given["query"]))
     if not query.strip():
         raise ToolFailed("query must not be blank: say in plain words what to look for.")

@@ -18,7 +18,7 @@ from memsyncd.mcp_server.lines import LineSplitter, TooLong
 from memsyncd.mcp_server.messages import Refusal, parsed
 from memsyncd.mcp_server.wire import Wire
 
-GRACE_SECONDS = 1.0
+GRACE_SECONDS = 0.7
 """For calls under way when input ends: their answers are still written (a client may close it to say it is done)."""
 
 Received = MemoryObjectSendStream[SessionMessage | Exception]

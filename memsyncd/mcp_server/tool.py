@@ -33,8 +33,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ServedTool:
-    """A tool as listed and what answers it. `answer` blocks, is called from any thread, and may raise ToolFailed and
-    NoteError. `is_held`: it tells or stores memories, so pause and exclusion hold it."""
+    """A tool as listed and what answers it. `answer` checks the arguments, which come in the order of their names; it
+    blocks, is called from any thread, and may raise ToolFailed and NoteError. `is_held`: it tells or stores memories,
+    so pause and exclusion hold it."""
 
     tool: Tool
     answer: Callable[[Call], Answer]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memsyncd.mcp_server.tool import Answer, Call, ServedTool, ToolFailed
-from memsyncd.notes import arguments
 from memsyncd.notes.arguments import SHOWN_CHARS, shown
 from memsyncd.notes.errors import NoteError
 
@@ -51,13 +50,12 @@ class Tools:
         served = self._by_name.get(name)
         if served is None:
             raise ToolFailed(self._unknown(name))
-        known = arguments.known(served.tool, {each: given[each] for each in sorted(given)})
         if served.is_held and (why := self._hold(project)) is not None:
             raise ToolFailed(
                 f"Nothing is recalled or remembered here: {why}. The user chose that; go on without it, and do not"
                 " try again before the user has changed it."
             )
-        return served.answer(Call(known, project))
+        return served.answer(Call({each: given[each] for each in sorted(given)}, project))
 
     def _unknown(self, name: str) -> str:
         names = list(self._by_name)

@@ -5,7 +5,7 @@ import select
 import threading
 from collections.abc import Callable
 
-LOOK_SECONDS = 1.0
+LOOK_SECONDS = 0.75
 """Between two looks at who the parent is; a reader that goes away is noticed at once."""
 
 

@@ -30,7 +30,8 @@ def known(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in names:
             near = difflib.get_close_matches(str(name)[:SHOWN_CHARS], names, n=1)
             meant = f" (did you mean {near[0]}?)" if near else ""
-            raise NoteRefused(f"{tool.name} has no argument {shown(name)}{meant}. It takes {', '.join(names)}")
+            takes = ", ".join(names) or "none"
+            raise NoteRefused(f"{tool.name} has no argument {shown(name)}{meant}. It takes {takes}")
     missing = [argument.name for argument in tool.arguments if argument.required and argument.name not in given]
     if missing:
         raise NoteRefused(f"{tool.name} needs {' and '.join(missing)}")

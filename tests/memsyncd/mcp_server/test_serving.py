@@ -121,7 +121,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(pipes: OnPipes) -> N
 
 
 def test_a_call_that_hangs_does_not_hold_the_end(served: Served) -> None:
-    """After a second of grace the server is gone, whatever still runs."""
+    """After a moment of grace the server is gone, whatever still runs."""
     begun, released = threading.Event(), threading.Event()
 
     def search(_: Question) -> Found:
