@@ -1,5 +1,6 @@
 """Settings put together: file, then environment, then command line, each effective value with where it is from."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ CREDENTIAL = "mem0_api_key"
 """The key's name among systemd's credentials (CONTRACT: Settings)."""
 
 _TELEMETRY = "telemetry.enabled"
+
+_ODD_IN_A_HOST = re.compile(r"[^\w.:-]")
 
 _PATHS = ("platform.api_key_file", "http.ca_file", "extractor.api_key_file", "agent_memory_path")
 _ADDRESSES = {
@@ -203,6 +206,8 @@ def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
         _ = parts.port
     except ValueError:
         return False
+    if parts.scheme in ("http", "https") and _ODD_IN_A_HOST.search(parts.hostname or ""):
+        return False  # the client takes none of these, and would say so only once it is made
     has_host = bool(parts.hostname) or parts.scheme.startswith("postgres")  # which may mean the local one
     return parts.scheme in schemes and has_host and not any(letter.isspace() for letter in url)
 

@@ -1,9 +1,11 @@
 """Whether telemetry is on is decided in one place, and every documented place leads there."""
 
+import math
 from pathlib import Path
 
 import pytest
 
+from daemon.configuration_error import ConfigurationError
 from daemon.places import resolve
 from daemon.settings import Settings, load
 from daemon.telemetry.consent import Consent, Standing, Target, target, why_off
@@ -48,6 +50,27 @@ def test_the_reason_says_where_the_no_is_from(tmp_path: Path) -> None:
     places = resolve({"MEMSYNCD_HOME": str(tmp_path)}, tmp_path, 1, "linux")
     loaded = load(places, {**ON, "DO_NOT_TRACK": "1"}, {})
     assert why_off(loaded.settings, loaded.origins) == "telemetry.enabled is false (DO_NOT_TRACK)"
+
+
+@pytest.mark.parametrize(("days", "seconds"), [("7", 604_800.0), ("1", 86_400.0), ("0", math.inf)])
+def test_what_cannot_be_sent_stays_for_the_days_of_the_settings(tmp_path: Path, days: str, seconds: float) -> None:
+    """None is for ever, as with everything that is kept."""
+    found = target(settings(tmp_path, **ON, MEMSYNCD_RETENTION_TELEMETRY_DAYS=days))
+    assert found is not None and found.kept_seconds == seconds
+
+
+@pytest.mark.parametrize("endpoint", ["http://h", "http://h/", "http://h/batch", "http://h/batch/"])
+def test_an_endpoint_may_be_written_with_its_route(tmp_path: Path, endpoint: str) -> None:
+    """As its documentation has it: it goes to the same place."""
+    found = target(settings(tmp_path, **{**ON, "MEMSYNCD_TELEMETRY_ENDPOINT": endpoint}))
+    assert found is not None and found.endpoint == "http://h"
+
+
+@pytest.mark.parametrize("endpoint", ["https://ex%41mple.org", "https://a|b", "http://[fe80::1%25eth0]", "http://h:x"])
+def test_an_endpoint_no_client_takes_is_a_wrong_setting(tmp_path: Path, endpoint: str) -> None:
+    """Said with the setting's name, and not by a daemon that breaks at its start."""
+    with pytest.raises(ConfigurationError, match=r"telemetry\.endpoint"):
+        settings(tmp_path, **{**ON, "MEMSYNCD_TELEMETRY_ENDPOINT": endpoint})
 
 
 @pytest.mark.parametrize(("kind", "allowed"), [("mem0", True), ("local", False)])
