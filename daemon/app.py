@@ -110,7 +110,7 @@ class Daemon:
         self.workers = Workers(
             parts.queue,
             parts.handlers,
-            parts.settings.queue.workers,
+            parts.settings.queue.workers + (parts.telemetry is not None),  # whose one job takes nobody's place
             clock=parts.clock,
             counters=parts.counters,
             on_start=self.observer.started,

@@ -13,6 +13,7 @@ from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
+from daemon.telemetry.starting import look as look_at_telemetry
 from daemon.telemetry.starting import run_under_way as telemetry_run
 from daemon.tidying import Tidying
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
@@ -148,6 +149,7 @@ class Upkeep:
             self._guarded("extractor-key", parts.model.look)
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
+        self._guarded("telemetry-consent", partial(look_at_telemetry, parts))
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))
 
     def _end_sessions(self) -> None:

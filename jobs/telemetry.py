@@ -20,6 +20,9 @@ TELEMETRY = "telemetry"
 REFUSED = "telemetry-refused"
 """The problem's code where the endpoint refuses the key."""
 
+PRIORITY = -1
+"""Everything else goes first."""
+
 TROUBLE_SECONDS = 60.0
 """How long the files are left alone after the disk failed, unless the interval is shorter."""
 
@@ -52,7 +55,7 @@ class Reporting:
 
 def telemetry_job(destination: str) -> NewJob:
     """Return the one telemetry job of a destination."""
-    return NewJob(id=destination, kind=TELEMETRY, destination=destination)
+    return NewJob(id=destination, kind=TELEMETRY, destination=destination, priority=PRIORITY)
 
 
 def stand(queue: JobQueue, destination: str | None) -> None:

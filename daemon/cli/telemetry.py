@@ -144,9 +144,11 @@ def _document(seen: _Seen) -> dict[str, Any]:
         "interval_seconds": seen.target.interval_seconds,
         "distinct_id": sender.distinct_id,
         "account": sender.is_account,
+        "account_allowed": seen.target.account,
         "spooled": found.events,
         "parked": found.parked,
         "dropped": found.dropped,
+        "set_aside": found.aside,
     }
 
 
@@ -156,12 +158,20 @@ def _lines(document: Mapping[str, Any]) -> list[str]:
     spooled = counted(document["spooled"], "event", "events")
     parked = counted(document["parked"], "parked file", "parked files")
     who = "the account's e-mail" if document["account"] else "a random id of this machine"
+    if document["account_allowed"] and not document["account"]:
+        who += ", until the platform tells the account's e-mail: it is asked before the next sending"
     return [
         f"Telemetry is on, every {span(document['interval_seconds'])}, to {clean(document['endpoint'])}.",
         f"as       {clean(document['distinct_id'])} ({who})",
         f"waiting  {spooled}, {parked}, {document['dropped']:,} dropped",
+        *_aside(document["set_aside"]),
         "`memsyncd telemetry show` prints exactly what would be sent.",
     ]
+
+
+def _aside(files: int) -> list[str]:
+    told = counted(files, "file", "files")
+    return [f"aside    {told} of what the endpoint refused, or could never be sent"] if files else []
 
 
 def _tell(seen: _Seen) -> None:

@@ -4,6 +4,7 @@ All the documented places meet in `telemetry.enabled` (file, MEMSYNCD_TELEMETRY_
 daemon.settings.load), and what is enabled without an endpoint or a key is off all the same.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,17 +15,21 @@ from daemon.configuration_error import ConfigurationError
 from daemon.settings import Settings
 from daemon.settings.toml_file import read
 
+DAY_SECONDS = 86400.0
+
 _SECTION = ("telemetry.enabled", "telemetry.endpoint", "telemetry.api_key", "telemetry.account")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where telemetry goes. `account` allows the account's e-mail, which only the hosted platform can tell."""
+    """Where telemetry goes. `account` allows the account's e-mail, which only the hosted platform can tell;
+    `kept_seconds` is for how long what cannot be sent stays, infinity for ever."""
 
     endpoint: str
     api_key: str = field(repr=False)
     interval_seconds: float = 300.0
     account: bool = False
+    kept_seconds: float = 7 * DAY_SECONDS
 
 
 def target(settings: Settings) -> Target | None:
@@ -33,10 +38,11 @@ def target(settings: Settings) -> Target | None:
     if why_off(settings):
         return None
     return Target(
-        endpoint=telemetry.endpoint.rstrip("/"),
+        endpoint=telemetry.endpoint.rstrip("/").removesuffix("/batch"),  # the route, as its documentation has it
         api_key=telemetry.api_key,
         interval_seconds=telemetry.interval_seconds,
         account=telemetry.account and settings.platform.kind == "mem0",
+        kept_seconds=settings.retention.telemetry_days * DAY_SECONDS or math.inf,
     )
 
 

@@ -1,5 +1,6 @@
 """Telemetry while it is on: made once by the composition root, and only with the user's consent."""
 
+import threading
 import uuid
 from pathlib import Path
 
@@ -32,6 +33,10 @@ from memsyncd.version import __version__
 SOURCE = "MEMSYNCD"
 """Who recorded an event (facts 12.8): existing plugins have tags of their own, such as CLAUDE_CODE_PLUGIN."""
 
+ANSWER_SECONDS = 1.5
+"""At a stop: for so long the answer to the request in the air is waited for, so that its events are not sent twice. It
+is half of what running jobs get (daemon.app)."""
+
 log = structlog.get_logger()
 
 
@@ -59,6 +64,7 @@ class Telemetry:
     ) -> None:
         self._target = target
         self._runs = self.run_under_way = 0
+        self._last_call = threading.Timer(ANSWER_SECONDS, self._end_call)
         self.interval_seconds = target.interval_seconds
         self._data = places.data
         self._platform = platform
@@ -71,7 +77,7 @@ class Telemetry:
         self._identity = Identity(places.data / identities.NAME, lambda: uuid.uuid4().hex, clock)
         self._lifecycle = lifecycle or Lifecycle(places.data, __version__)
         self.endpoint = PostHog(target.endpoint, target.api_key, http, clock)
-        self._drain = Drain(clock=clock, counters=counters)
+        self._drain = Drain(clock=clock, counters=counters, kept_seconds=target.kept_seconds)
         self._reporting = Reporting(
             self.endpoint,
             self._drain,
@@ -96,8 +102,14 @@ class Telemetry:
             return telemetry(context, self._reporting)
         finally:
             if self.is_refused:
-                discard(directories(self._data, (spool for spool in self._served.spools() if spool.own)))
+                self._discard()
             self.run_under_way = 0
+
+    def look(self) -> None:
+        """Hear a no in the settings file, also while nothing could be sent anyway: what is spooled goes."""
+        self._held()
+        if self.is_refused and not self.run_under_way:
+            self._discard()
 
     @property
     def is_refused(self) -> bool:
@@ -105,13 +117,25 @@ class Telemetry:
         return self.recording.is_refused
 
     def cancel(self) -> None:
-        """End the call in the air, for a stop within its deadline."""
-        self.endpoint.cancel()
+        """End the call in the air unless its answer comes within ANSWER_SECONDS, for a stop within its deadline. The
+        caller sees to it that no run begins after this one."""
+        if self.run_under_way:
+            self._last_call.name, self._last_call.daemon = "telemetry-last-call", True
+            self._last_call.start()
+        else:
+            self.endpoint.cancel()
 
     def close(self) -> None:
         """Give back what is held, and release connections."""
+        self._last_call.cancel()
         self._drain.close()
         self.endpoint.close()
+
+    def _end_call(self) -> None:
+        self.endpoint.cancel()
+
+    def _discard(self) -> None:
+        discard(directories(self._data, (spool for spool in self._served.spools() if spool.own)))
 
     def _held(self) -> str | None:
         """Return why nothing may be sent now, or None. After a no nothing is recorded any more either."""

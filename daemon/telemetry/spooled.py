@@ -3,7 +3,7 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,17 +17,21 @@ DROPPED = "telemetry-dropped"
 OURS = ("telemetry.", "telemetry-")
 """How the name of every file of telemetry's begins."""
 
-READ_BYTES = 1024 * 1024
-"""Four times what a spool takes before its recorder drops (facts 12.3); what is beyond is neither counted nor shown."""
+READ_BYTES = 8 * 1024 * 1024
+"""What is larger is no spool, and is set aside unsent (memsyncd.telemetry.claim_file)."""
+
+SET_ASIDE = (".corrupt", ".rejected", ".expired")
 
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """Events that wait in all spools together, files that were claimed and not sent whole, and events dropped."""
+    """Events that wait in all spools together, files that were claimed and not sent whole, events dropped, and files of
+    what will not be sent."""
 
     events: int = 0
     parked: int = 0
     dropped: int = 0
+    aside: int = 0
 
 
 def directories(data: Path, spools: Iterable[Spool]) -> Sequence[Path]:
@@ -37,22 +41,23 @@ def directories(data: Path, spools: Iterable[Spool]) -> Sequence[Path]:
 
 def counted(places: Iterable[Path]) -> Spooled:
     """Count what lies in the directories; what cannot be read counts for nothing."""
-    events = parked = dropped = 0
+    events = parked = dropped = aside = 0
     for place in places:
         names = _names(place)
         parked += sum(_is_claim(name) for name in names)
+        aside += sum(name.endswith(SET_ASIDE) for name in names)
         events += sum(_events(content) for content in _contents(place, names))
         if DROPPED in names:
             with contextlib.suppress(OSError):
                 dropped += os.lstat(place / DROPPED).st_size
-    return Spooled(events, parked, dropped)
+    return Spooled(events, parked, dropped, aside)
 
 
-def contents(places: Iterable[Path]) -> Iterator[bytes]:
+def contents(places: Iterable[Path], has_had_its_time: Callable[[Path], bool] = lambda _: False) -> Iterator[bytes]:
     """Return what the files with events hold, in about the order in which they are sent: of each directory the live
-    spool first."""
+    spool first. A claim that `has_had_its_time` is left out."""
     for place in places:
-        yield from _contents(place, _names(place))
+        yield from _contents(place, [name for name in _names(place) if not has_had_its_time(place / name)])
 
 
 def discard(places: Iterable[Path]) -> int:

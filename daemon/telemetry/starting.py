@@ -35,6 +35,12 @@ def run_under_way(parts: Parts) -> int:
     return parts.telemetry.run_under_way if parts.telemetry is not None else 0
 
 
+def look(parts: Parts) -> None:
+    """Hear, while telemetry is on, whether it was switched off."""
+    if parts.telemetry is not None:
+        parts.telemetry.look()
+
+
 def at_start(parts: Parts) -> None:
     """Have the job of the present endpoint and no other; while telemetry is off, none, and discard what is spooled in
     our own directories (never-again 78)."""

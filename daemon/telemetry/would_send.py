@@ -14,7 +14,7 @@ from daemon.telemetry.consent import Target
 from daemon.telemetry.spooled import contents
 from memsyncd.clock import Clock
 from memsyncd.platforms.http_client import base_url
-from memsyncd.telemetry import identity
+from memsyncd.telemetry import claims, identity
 from memsyncd.telemetry.batch import next_batch
 from memsyncd.telemetry.posthog import Sender, body, wire
 
@@ -42,7 +42,7 @@ def would_send(target: Target, data: Path, places: Iterable[Path], *, now: float
     sender = as_whom(target, data)
     bodies: list[Mapping[str, Any]] = []
     never: dict[str, int] = {}
-    for content in contents(places):
+    for content in contents(places, lambda path: _has_had_its_time(path, target.kept_seconds, now)):
         rest = content
         while rest:
             batch = next_batch(rest, lambda line: wire(line, sender))
@@ -53,6 +53,17 @@ def would_send(target: Target, data: Path, places: Iterable[Path], *, now: float
                 never[why.value] = never.get(why.value, 0) + number
     url = str(base_url(target.endpoint)).rstrip("/")
     return WouldSend(f"{url}/batch/", sender, tuple(bodies), never)
+
+
+def _has_had_its_time(path: Path, kept_seconds: float, now: float) -> bool:
+    """Whether it is a claim that the next run sets aside, unsent."""
+    claim = claims.parse(path.name)
+    try:
+        return claim is not None and (
+            claims.judge(claim.attempt, path.lstat().st_mtime, now, kept_seconds) is claims.Verdict.EXPIRED
+        )
+    except OSError:
+        return False
 
 
 def as_whom(target: Target, data: Path) -> Sender:

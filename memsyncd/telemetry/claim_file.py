@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memsyncd.telemetry.claims import PARTIAL, SENDING, ClaimName, Verdict, backdated, judge, parse
+from memsyncd.telemetry.claims import KEPT_SECONDS, PARTIAL, SENDING, ClaimName, Verdict, backdated, judge, parse
 from memsyncd.telemetry.disk import Disk
 from memsyncd.telemetry.event import SPOOL_NAME
 
@@ -33,11 +33,13 @@ def new_owner() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """How files are reached and named: the disk, the wall clock in Unix seconds, and what names a new claim."""
+    """How files are reached, named and kept: the disk, the wall clock in Unix seconds, what names a new claim, and for
+    how long what cannot be sent stays."""
 
     disk: Disk
     wall: Callable[[], float]
     new_owner: Callable[[], str] = new_owner
+    kept_seconds: float = KEPT_SECONDS
 
 
 class ClaimFile:
@@ -196,7 +198,7 @@ def _take_over(door: Door, directory: str, file: str, expected: Verdict) -> Clai
     try:
         now = door.wall()
         # looked at again under the lock: the listing may be old
-        if judge(before.attempt, door.disk.state_of(descriptor).touched_at, now) is not expected:
+        if judge(before.attempt, door.disk.state_of(descriptor).touched_at, now, door.kept_seconds) is not expected:
             door.disk.close(descriptor)
             return None
         after = ClaimName(door.new_owner(), before.attempt + (expected is Verdict.STALE))

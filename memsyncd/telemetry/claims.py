@@ -25,7 +25,8 @@ MAX_ATTEMPT = 3
 DAY_SECONDS = 86400.0
 
 KEPT_SECONDS = 7 * DAY_SECONDS
-"""What nobody touched for so long is not sent any more (facts 12.16), and what was set aside goes (facts 12.20)."""
+"""What nobody touched for so long is not sent any more (facts 12.16), and what was set aside goes (facts 12.20), where
+the settings say nothing else. Infinity is for ever."""
 
 _PREFIX = "telemetry-"
 _ATTEMPT = re.compile(r"a[0-9]{1,9}", re.ASCII)
@@ -74,7 +75,7 @@ def is_derived(name: str, *suffixes: str) -> bool:
     return name.startswith((_PREFIX, "telemetry.")) and name.endswith(suffixes)
 
 
-def judge(attempt: int, touched_at: float, now: float) -> Verdict:
+def judge(attempt: int, touched_at: float, now: float, kept_seconds: float = KEPT_SECONDS) -> Verdict:
     """Return how a claim stands that was touched at `touched_at`; times are Unix seconds.
 
     Whether it lives comes before whether its tries are used up: its owner may be at the last of them (facts 12.17).
@@ -84,7 +85,7 @@ def judge(attempt: int, touched_at: float, now: float) -> Verdict:
         return Verdict.FUTURE
     if age < LEASE_SECONDS:
         return Verdict.LIVE
-    return Verdict.EXPIRED if attempt >= MAX_ATTEMPT or age >= KEPT_SECONDS else Verdict.STALE
+    return Verdict.EXPIRED if attempt >= MAX_ATTEMPT or age >= kept_seconds else Verdict.STALE
 
 
 def backdated(attempt: int, now: float) -> float:

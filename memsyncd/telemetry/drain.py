@@ -10,7 +10,7 @@ from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.platforms.platform import Cancelled, PlatformError
 from memsyncd.telemetry.claim_file import ClaimLost, Door, new_owner, take_expired, take_live, take_parked
-from memsyncd.telemetry.claims import EXPIRED
+from memsyncd.telemetry.claims import EXPIRED, KEPT_SECONDS
 from memsyncd.telemetry.disk import Disk
 from memsyncd.telemetry.emptying import Emptying, Outlet, Settled, count_events
 from memsyncd.telemetry.listing import Listing, look
@@ -42,9 +42,11 @@ class Drain:
     """Empties telemetry spools; one for the daemon's life.
 
     What was delivered and could not be written down stays in its hands, locked, and is written down by a later run
-    before anything else is sent: so a full disk makes no duplicates (facts 12.14).
+    before anything else is sent: so a full disk makes no duplicates (facts 12.14). What cannot be sent goes after
+    `kept_seconds`.
     Counters, of events: `telemetry_delivered`, `telemetry_rejected`, `telemetry_expired`, `telemetry_corrupt`,
-    `telemetry_incomplete`, `telemetry_too_large`; of claims that another sender took: `telemetry_claims_lost`; of
+    `telemetry_incomplete`, `telemetry_too_large`,
+    `telemetry_not_allowed`; of claims that another sender took: `telemetry_claims_lost`; of
     files set aside and gone: `telemetry_swept`.
     """
 
@@ -55,8 +57,9 @@ class Drain:
         counters: Counters,
         disk: Disk | None = None,
         new_owner: Callable[[], str] = new_owner,
+        kept_seconds: float = KEPT_SECONDS,
     ) -> None:
-        self._door = Door(disk or Disk(), clock.wall, new_owner)
+        self._door = Door(disk or Disk(), clock.wall, new_owner, kept_seconds)
         self._counters = counters
         self._unsaved: dict[str, Settled] = {}
         self._failed: dict[Path, int] = {}
@@ -124,7 +127,7 @@ class Drain:
             return _troubled(drained, failure), False
         if claim is None:
             return drained, False
-        emptied = Emptying(claim, outlet, self._counters, self._door.wall).run()
+        emptied = Emptying(claim, outlet, self._counters, self._door).run()
         if emptied.unsaved is not None:
             self._unsaved[spool] = emptied.unsaved
         drained = replace(

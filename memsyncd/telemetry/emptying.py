@@ -8,8 +8,8 @@ from memsyncd.clock import from_rfc3339
 from memsyncd.counters import Counters
 from memsyncd.platforms.platform import Busy, Cancelled, NoAnswer, NotUnderstood, PlatformError, Rejected
 from memsyncd.telemetry.batch import Batch, Encode, next_batch
-from memsyncd.telemetry.claim_file import ClaimFile, ClaimLost
-from memsyncd.telemetry.claims import CORRUPT, EXPIRED, KEPT_SECONDS, REJECTED
+from memsyncd.telemetry.claim_file import ClaimFile, ClaimLost, Door
+from memsyncd.telemetry.claims import CORRUPT, EXPIRED, REJECTED
 from memsyncd.telemetry.posthog import Wire
 
 
@@ -60,11 +60,11 @@ class Emptied:
 class Emptying:
     """One claim and the way it goes. The claim is out of our hands after `run`, unless something is `unsaved`."""
 
-    def __init__(self, claim: ClaimFile, outlet: Outlet, counters: Counters, wall: Callable[[], float]) -> None:
+    def __init__(self, claim: ClaimFile, outlet: Outlet, counters: Counters, door: Door) -> None:
         self._claim = claim
         self._outlet = outlet
         self._counters = counters
-        self._wall = wall
+        self._door = door
         self._emptied = Emptied()
 
     def run(self) -> Emptied:
@@ -133,9 +133,9 @@ class Emptying:
             self._emptied.unsaved, self._emptied.trouble = settled, failure
 
     def _put_off(self, batch: Batch, failure: PlatformError) -> None:
-        """Give the claim back for another try; what is a week old and fails again has had its time."""
+        """Give the claim back for another try; what is too old and fails again has had its time."""
         recorded_at = from_rfc3339(batch.events[0].timestamp)
-        is_old = recorded_at is not None and self._wall() - recorded_at >= KEPT_SECONDS
+        is_old = recorded_at is not None and self._door.wall() - recorded_at >= self._door.kept_seconds
         if is_old and not isinstance(failure, Cancelled):
             events = count_events(self._claim.read())
             self._claim.set_aside(EXPIRED)

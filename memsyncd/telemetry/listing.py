@@ -8,7 +8,7 @@ from functools import partial
 
 from memsyncd.counters import Counters
 from memsyncd.telemetry.claim_file import Door
-from memsyncd.telemetry.claims import KEPT_SECONDS, LEASE_SECONDS, PARTIAL, SET_ASIDE, Verdict, is_derived, judge, parse
+from memsyncd.telemetry.claims import LEASE_SECONDS, PARTIAL, SET_ASIDE, Verdict, is_derived, judge, parse
 from memsyncd.telemetry.disk import FileState
 
 MAX_KEPT_FILES = 256
@@ -50,7 +50,9 @@ def look(door: Door, directory: str, counters: Counters) -> Listing:
         if state.touched_at > now:
             _do(partial(door.disk.touch, os.path.join(directory, name), now))
         if claim is not None:
-            claims.append((state.touched_at, name, judge(claim.attempt, state.touched_at, now), state.size))
+            claims.append(
+                (state.touched_at, name, judge(claim.attempt, state.touched_at, now, door.kept_seconds), state.size)
+            )
         elif not is_derived(name, PARTIAL):
             kept.append((state.touched_at, name, state.size))
         elif now - state.touched_at >= LEASE_SECONDS:  # a copy never finished: what it is a copy of is there
@@ -90,11 +92,11 @@ def _swept(door: Door, path: str, touched_at: float) -> bool:
 
 
 def _sweep_kept(door: Door, directory: str, kept: list[tuple[float, str, int]], now: float) -> int:
-    """Remove what was set aside a week ago, and the oldest beyond the bounds; return how many files."""
+    """Remove what was set aside long ago, and the oldest beyond the bounds; return how many files."""
     swept = room = 0
     for number, (touched_at, name, size) in enumerate(sorted(kept, reverse=True), start=1):
         room += size
-        if now - touched_at >= KEPT_SECONDS or number > MAX_KEPT_FILES or (number > 1 and room > MAX_KEPT_BYTES):
+        if now - touched_at >= door.kept_seconds or number > MAX_KEPT_FILES or (number > 1 and room > MAX_KEPT_BYTES):
             swept += _swept(door, os.path.join(directory, name), touched_at)
     return swept
 

@@ -29,8 +29,9 @@ MAX_BATCH_BYTES = 5 * 1024 * 1024
 MAX_EVENT_BYTES = 900 * 1024
 """Hooks-and-apis 4: the server drops events of about 1 MB, so what comes near is never sent."""
 
-LONGEST_SECONDS = 60.0
-"""Of one request, whatever `http.timeout_seconds` says: it must end well within a claim's lease."""
+LONGEST_SECONDS = 10.0
+"""Of one request, whatever `http.timeout_seconds` says: nobody waits for it, and it must end well within a claim's
+lease."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 
@@ -42,11 +43,12 @@ _LONGEST_ID = 200
 
 class Unsendable(StrEnum):
     """Why a line of a spool is never sent: not an event; without name, UUID or distinct id, which the endpoint would
-    drop in silence; or larger than the endpoint takes."""
+    drop in silence; larger than the endpoint takes; or about an account that the user does not allow to tell."""
 
     CORRUPT = "corrupt"
     INCOMPLETE = "incomplete"
     TOO_LARGE = "too_large"
+    NOT_ALLOWED = "not_allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,16 @@ def wire(line: bytes, sender: Sender, redact: Callable[[str], str] = redaction.r
     if event is None:
         return Unsendable.CORRUPT
     own = event.extra.get("distinct_id")
+    if isinstance(own, str) and "@" in own and not sender.is_account:
+        if event.event.startswith("$"):  # an alias would join the account and the random id all the same
+            return Unsendable.NOT_ALLOWED
+        own = None
     distinct_id = own if isinstance(own, str) and _names_somebody(own) else sender.distinct_id
     if not event.event.strip() or not _UUID.fullmatch(event.uuid) or not _names_somebody(distinct_id):
         return Unsendable.INCOMPLETE
     timestamp = event.timestamp if from_rfc3339(event.timestamp) is not None else ""
     document = {
-        "event": event.event,
+        "event": redact(event.event),
         "distinct_id": distinct_id,
         "properties": {
             **clean(event.properties, redact),
@@ -151,9 +157,12 @@ class PostHog:
             safe=False,
         )
         if answer.status != 200:  # noqa: PLR2004  (OK)
-            raise refusals.refusal(
+            refusal = refusals.refusal(
                 answer.status, answer.headers, answer.body, now=self._clock.wall(), redact=self._without_key
             )
+            if isinstance(refusal, NotUnderstood):  # its words are about the platform
+                refusal = NotUnderstood(f"no batch route answers there ({answer.status})", status=answer.status)
+            raise refusal
         if refusals.is_html(answer.headers.get("content-type", ""), answer.body):
             raise NotUnderstood("a page for people came back in place of an answer", status=answer.status)
 

@@ -83,7 +83,7 @@ class Recorder:
     def record(
         self, name: str, properties: Mapping[str, Any] = _NOTHING, *, repo_id: str = "", session_id: str = ""
     ) -> bool:
-        """Append the event `code.<name>`; tell whether it is recorded. Never raises, never waits longer than an instant.
+        """Append the event `code.<name>`; tell whether it is recorded. Never raises, never waits for long.
 
         What cannot be recorded is counted. `repo_id` and `session_id` are told as salted hashes only.
         """
@@ -198,15 +198,13 @@ def _counted(path: str, owed: int) -> int:
 def _opened(path: str, access: int) -> int:
     """Open a regular file of this user, made where it is missing. Raises OSError; does not wait for a FIFO's reader."""
     file = os.open(path, access | _OPEN, 0o600)
-    try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "no spool of ours", path)
-        if found.st_mode & 0o077:
-            os.fchmod(file, 0o600)
-    except BaseException:
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         os.close(file)
-        raise
+        raise PermissionError(errno.EPERM, "no spool of ours", path)
+    if found.st_mode & 0o077:
+        with contextlib.suppress(OSError):  # a file system without modes
+            os.fchmod(file, 0o600)
     return file
 
 

@@ -108,6 +108,13 @@ def reporter(tmp_path: Path, fake: FakePostHog) -> Iterator[Reporter]:
         yield made
 
 
+def test_everything_else_goes_first(reporter: Reporter) -> None:
+    """What is to be delivered does not stand behind it in the queue."""
+    reporter.queue.enqueue(NewJob(id="flush", kind="flush"))
+    claims = [reporter.queue.claim(), reporter.queue.claim()]
+    assert [claim.job.kind for claim in claims if claim] == ["flush", TELEMETRY]
+
+
 def test_every_spool_is_drained_and_the_job_sleeps(reporter: Reporter) -> None:
     """All that is served, each event once; then again after the interval."""
     reporter.record(range(120))

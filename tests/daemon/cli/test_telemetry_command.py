@@ -1,6 +1,7 @@
 """`telemetry` from the files: what it says while off and while on. With a daemon: test_daemon_commands."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,10 +68,23 @@ def test_while_it_is_on_it_says_what_waits_and_for_whom(tmp_path: Path, capsys: 
     assert KEY not in told + json.dumps(document)
 
 
+def test_what_will_never_be_sent_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An endpoint that refuses every batch is seen by its files, and an account not known yet is announced."""
+    spooled(tmp_path)
+    (tmp_path / "m/spools/codex/telemetry-9-deadbeef-a1.rejected").write_bytes(line())
+    environ = {**ON, "MEMSYNCD_TELEMETRY_ACCOUNT": "yes", "MEMSYNCD_PLATFORM_KIND": "mem0"}
+    assert main(["telemetry"], around(tmp_path, **environ)) == 0
+    told = capsys.readouterr().out
+    assert "aside    1 file of what the endpoint refused" in told
+    assert "until the platform tells the account's e-mail" in told
+
+
 def test_show_prints_an_event_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Everything else goes to standard error, so that the lines can be read by a program."""
     spooled(tmp_path)
-    (tmp_path / "m/spools/codex/telemetry-9-deadbeef-a1.sending").write_bytes(b"no event\n")
+    claim = tmp_path / "m/spools/codex/telemetry-9-deadbeef-a1.sending"
+    claim.write_bytes(b"no event\n")
+    os.utime(claim, (NOW - 200, NOW - 200))
     assert main(["telemetry", "show"], around(tmp_path, **ON)) == 0
     printed = capsys.readouterr()
     assert [json.loads(each)["event"] for each in printed.out.splitlines()] == ["code.recall", "code.flush_delivered"]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,16 +14,20 @@ from daemon.intake.ingest_thread import IngestThread
 from daemon.places import resolve
 from daemon.rounds import Rounds
 from daemon.settings import load
+from daemon.telemetry import running
 from daemon.telemetry.starting import KIND, sampled
 from jobs.job import JobState
 from jobs.outcomes import Cool, Ended, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.workers import Workers
 from jobs.telemetry import TELEMETRY, telemetry_job
+from memsyncd.platforms.platform import Cancelled
 from memsyncd.telemetry import identity, lifecycle
 from tests.clocks import HandClock
 from tests.daemon.composed import Composed, composed
-from tests.daemon.telemetry.switched_on import ENDPOINT, ON, line
+from tests.daemon.telemetry.switched_on import ENDPOINT, KEY, ON, line
+from tests.fakes import mem0_behaviours as behave
+from tests.fakes.posthog import FakePostHog
 
 JOB = f"telemetry:{ENDPOINT}"
 
@@ -33,9 +38,9 @@ def home(tmp_path: Path) -> Iterator[Composed]:
         yield made
 
 
-def run(home: Composed) -> Outcome:
+def run(home: Composed, name: str = JOB) -> Outcome:
     """Run the job's handler once."""
-    job = home.parts.queue.get(JOB)
+    job = home.parts.queue.get(name)
     assert job is not None and home.parts.telemetry is not None
     return home.parts.telemetry.run(JobContext(job, threading.Event()))
 
@@ -113,6 +118,69 @@ def test_a_no_while_it_runs_discards_and_stays(home: Composed) -> None:
     run(home)
     assert [name for name in files(home) if not name.startswith((lifecycle.NAME, lifecycle.SENTINEL_PREFIX))] == []
     assert home.view.status()["telemetry"]["enabled"] is False
+
+
+def test_a_no_is_heard_while_the_endpoint_refuses_the_key(home: Composed) -> None:
+    """No run comes then for a quarter of an hour and more: the daemon's rounds hear it all the same."""
+    home.spool()
+    home.upkeep.start()
+    home.upkeep.tick()
+    spooled(home)
+    assert "telemetry.jsonl" in files(home)
+    home.places.config_file.write_text("[telemetry]\nenabled = false\n")
+    home.upkeep.tick()
+    assert [name for name in files(home) if not name.startswith((lifecycle.NAME, lifecycle.SENTINEL_PREFIX))] == []
+    assert home.view.status()["telemetry"]["enabled"] is False
+
+
+def sending(home: Composed, posthog: FakePostHog) -> threading.Thread:
+    """Send what is spooled, on a thread of its own, and wait until the request is in the air."""
+    home.upkeep.start()
+    thread = threading.Thread(target=run, args=(home, f"telemetry:{posthog.url}"))
+    thread.start()
+    posthog.wait_for(lambda fake: len(fake.requests()) == 1)
+    return thread
+
+
+@pytest.fixture
+def posthog() -> Iterator[FakePostHog]:
+    with FakePostHog(keys={KEY}) as fake:
+        yield fake
+
+
+def test_a_stop_waits_for_an_answer_that_is_near(tmp_path: Path, posthog: FakePostHog) -> None:
+    """So that what has arrived is written down, and not sent again by the next daemon."""
+    posthog.script(behave.commit_and_answer_late(0.3))
+    with composed(tmp_path, **{**ON, "MEMSYNCD_TELEMETRY_ENDPOINT": posthog.url}) as home:
+        thread = sending(home, posthog)
+        assert home.parts.telemetry is not None
+        home.parts.telemetry.cancel()
+        thread.join(5)
+        assert posthog.deliveries()
+        assert home.view.status()["telemetry"]["spooled"] == 0
+
+
+def test_a_stop_does_not_wait_for_an_answer_that_does_not_come(tmp_path: Path, posthog: FakePostHog) -> None:
+    """The call is ended after a moment, well within a stop's five seconds, and its events stay."""
+    posthog.script(behave.hang())
+    with composed(tmp_path, **{**ON, "MEMSYNCD_TELEMETRY_ENDPOINT": posthog.url}) as home:
+        thread = sending(home, posthog)
+        began = time.monotonic()
+        assert home.parts.telemetry is not None
+        home.parts.telemetry.cancel()
+        thread.join(5)
+        assert time.monotonic() - began < running.ANSWER_SECONDS + 1
+        assert home.view.status()["telemetry"]["spooled"] == 2
+
+
+def test_a_stop_between_sendings_makes_no_thread(home: Composed) -> None:
+    """And nothing is sent after it."""
+    threads = threading.active_count()
+    assert home.parts.telemetry is not None
+    home.parts.telemetry.cancel()
+    assert threading.active_count() == threads
+    with pytest.raises(Cancelled):
+        home.parts.telemetry.endpoint.send([])
 
 
 def test_an_id_that_cannot_be_kept_sends_nothing(home: Composed) -> None:

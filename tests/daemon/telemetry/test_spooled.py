@@ -19,8 +19,9 @@ def test_events_files_and_drops_are_counted_over_all_spools(tmp_path: Path) -> N
     two.mkdir()
     (one / "telemetry.jsonl").write_bytes(line() + b"\n" + line() + b'{"torn')
     (one / CLAIM).write_bytes(line())
+    (one / "telemetry-9-deadbeef-a1.rejected").write_bytes(line())
     (two / recorder.DROPPED_NAME).write_bytes(b"...")
-    assert counted([one, two, tmp_path / "nowhere"]) == Spooled(events=4, parked=1, dropped=3)
+    assert counted([one, two, tmp_path / "nowhere"]) == Spooled(events=4, parked=1, dropped=3, aside=1)
 
 
 def test_the_live_spool_comes_first(tmp_path: Path) -> None:

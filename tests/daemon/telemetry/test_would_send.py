@@ -1,5 +1,8 @@
 """What `telemetry show` prints is made by the code that sends."""
 
+import math
+import os
+from dataclasses import replace
 from pathlib import Path
 
 from daemon.telemetry.consent import Target
@@ -22,6 +25,17 @@ def test_the_bodies_are_the_requests(tmp_path: Path) -> None:
     assert len(found.events) == 150
     assert found.never == {"corrupt": 1, "incomplete": 1}
     assert {event["distinct_id"] for event in found.events} == {NOT_YET}
+
+
+def test_what_has_had_its_time_is_not_shown(tmp_path: Path) -> None:
+    """A claim at the end of its tries, or too old, is set aside by the next run."""
+    names = {"telemetry-9-deadbeef-a3.sending": 200.0, "telemetry-8-deadbeef-a0.sending": 8 * 86_400.0}
+    for name, age in (names | {"telemetry-7-deadbeef-a2.sending": 200.0}).items():
+        (tmp_path / name).write_bytes(line())
+        os.utime(tmp_path / name, (NOW - age, NOW - age))
+    assert len(would_send(TARGET, tmp_path, [tmp_path], now=NOW).events) == 1
+    for_ever = replace(TARGET, kept_seconds=math.inf)
+    assert len(would_send(for_ever, tmp_path, [tmp_path], now=NOW).events) == 2
 
 
 def test_looking_makes_no_id(tmp_path: Path) -> None:

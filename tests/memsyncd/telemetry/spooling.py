@@ -9,6 +9,7 @@ from typing import Any
 
 from memsyncd.counters import Counters
 from memsyncd.platforms.platform import PlatformError
+from memsyncd.telemetry.claims import KEPT_SECONDS
 from memsyncd.telemetry.disk import Disk
 from memsyncd.telemetry.drain import Drain, Drained
 from memsyncd.telemetry.emptying import Outlet
@@ -53,8 +54,8 @@ class Spooling:
         self.answered = False
         self.is_stopping = False
 
-    def new_drain(self) -> Drain:
-        return Drain(clock=self.hands.clock(), counters=self.counters, disk=self.disk)
+    def new_drain(self, kept_seconds: float = KEPT_SECONDS) -> Drain:
+        return Drain(clock=self.hands.clock(), counters=self.counters, disk=self.disk, kept_seconds=kept_seconds)
 
     def post(self, batch: Sequence[Wire]) -> None:
         self.on_post(batch)

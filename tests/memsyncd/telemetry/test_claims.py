@@ -1,5 +1,7 @@
 """Claims of telemetry files: names, leases, attempts."""
 
+import math
+
 import pytest
 
 from memsyncd.telemetry.claims import KEPT_SECONDS, ClaimName, Verdict, backdated, judge, parse
@@ -55,6 +57,21 @@ def test_a_name_is_read_back() -> None:
 def test_whether_it_lives_comes_before_its_tries(attempt: int, age: float, expected: Verdict) -> None:
     """Facts 12.10, 12.16, 12.17."""
     assert judge(attempt, NOW - age, NOW) is expected
+
+
+@pytest.mark.parametrize(
+    ("attempt", "age", "kept", "expected"),
+    [
+        (0, 86_400.0, 86_400.0, Verdict.EXPIRED),
+        (0, 86_399.0, 86_400.0, Verdict.STALE),
+        (0, 1e9, math.inf, Verdict.STALE),
+        (3, 120.0, math.inf, Verdict.EXPIRED),
+        (0, 60.0, 30.0, Verdict.LIVE),
+    ],
+)
+def test_how_long_it_is_kept_is_a_setting(attempt: int, age: float, kept: float, expected: Verdict) -> None:
+    """For ever too; its tries are bounded all the same, and its owner's lease holds."""
+    assert judge(attempt, NOW - age, NOW, kept) is expected
 
 
 @pytest.mark.parametrize(("attempt", "seconds"), [(0, 0.0), (1, 60.0), (2, 120.0), (3, 120.0), (1_000_000, 120.0)])

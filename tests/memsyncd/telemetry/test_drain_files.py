@@ -1,6 +1,7 @@
 """What else lies in a spool: bad lines, odd files, leftovers, and their bounds."""
 
 import fcntl
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from memsyncd.platforms.platform import (
     Unreachable,
 )
-from memsyncd.telemetry.claims import KEPT_SECONDS
+from memsyncd.telemetry.claims import DAY_SECONDS, KEPT_SECONDS
 from memsyncd.telemetry.drain import MAX_PARKED, Drained
 from memsyncd.telemetry.posthog import Wire
 from tests.memsyncd.telemetry.spooling import Spooling, line, lines, uuid_of
@@ -149,6 +150,27 @@ def test_leftovers_are_swept(spool: Spooling) -> None:
         "telemetry-9-00000004-a0.corrupt",
     ]
     assert spool.counted("telemetry_swept") == 3
+
+
+def test_what_cannot_be_sent_may_be_kept_for_ever(spool: Spooling) -> None:
+    """Old claims and events are tried, and what was set aside stays within its bounds."""
+    spool.drain = spool.new_drain(kept_seconds=math.inf)
+    spool.park(line(1), age=3 * KEPT_SECONDS)
+    spool.park(b"x\n", name="telemetry-9-00000003.corrupt", age=3 * KEPT_SECONDS)
+    spool.hands.move(3 * KEPT_SECONDS)
+    spool.answers = [OFFLINE]
+    spool.run()
+    assert len(spool.files(".sending")) == len(spool.files(".corrupt")) == 1
+    assert spool.run().delivered == 1
+
+
+def test_what_cannot_be_sent_may_be_kept_for_less(spool: Spooling) -> None:
+    """By the settings' days, for claims and for what was set aside alike."""
+    spool.drain = spool.new_drain(kept_seconds=DAY_SECONDS)
+    spool.park(line(1), age=DAY_SECONDS)
+    spool.park(b"x\n", name="telemetry-9-00000003.corrupt", age=DAY_SECONDS)
+    assert spool.run().delivered == 0
+    assert (spool.counted("telemetry_expired"), len(spool.files(".expired")), spool.files(".corrupt")) == (1, 1, [])
 
 
 def test_what_is_set_aside_has_a_bound(spool: Spooling) -> None:

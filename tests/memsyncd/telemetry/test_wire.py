@@ -48,6 +48,20 @@ def test_an_own_distinct_id_is_kept() -> None:
     assert sent(distinct_id="code-anon-other")["distinct_id"] == "code-anon-other"
 
 
+def test_an_account_that_is_not_allowed_is_not_told() -> None:
+    """Whoever wrote it into the line, and whenever: such an event goes under the random id. One that would join the two
+    is not sent."""
+    assert sent(distinct_id="ana@example.org")["distinct_id"] == "code-anon-0123"
+    alias = line(1, event="$create_alias", distinct_id="ana@example.org", properties={"alias": "code-anon-1"})
+    assert wire(alias, SENDER) is Unsendable.NOT_ALLOWED
+    assert isinstance(wire(alias, Sender("ana@example.org", is_account=True)), Wire)
+
+
+def test_a_secret_in_a_name_is_not_sent() -> None:
+    """Names are labels, and a plugin's line may hold anything."""
+    assert "a1B2" not in sent(event="code." + "sk-" + "proj-" + "a1B2" * 8)["event"]
+
+
 @pytest.mark.parametrize("nobody", [None, "", " ", "null", "None", "undefined", "NaN", "anonymous", 7, "x" * 300])
 def test_an_id_that_names_nobody_is_replaced(nobody: object) -> None:
     """The endpoint would drop such an event in silence (hooks-and-apis 4)."""
