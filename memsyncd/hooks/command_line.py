@@ -9,9 +9,16 @@ from memsyncd.hooks.dropping import MAX_HARNESS, NAME_CHARACTERS
 
 DROP = Path(__file__).resolve().with_name("drop.py")
 
+SHIMS = "shims"
+
+GUARD = " 2>/dev/null || true"
+"""Makes a line whose interpreter or script is gone a silent success, in every shell (never-again 145): Python exits 2
+for a script that is missing, which blocks a prompt. It costs less than can be measured with dash, 0.6 ms with bash."""
+
 
 def command_line(action: str, harness: str, *, reason: str = "", home: str = "", interpreter: str | None = None) -> str:
-    """Return the line, quoted for a POSIX shell: absolute interpreter, `-I -S`, absolute script, arguments.
+    """Return the line, quoted for a POSIX shell: absolute interpreter, `-I -S`, absolute script, arguments, and
+    what makes it harmless once one of them is gone.
 
     `home` is a MEMSYNCD_HOME to write into the line, for a harness that is started without it. `interpreter` is the
     one to use, by default the real one that runs this. Raises ValueError for a harness that
@@ -25,7 +32,7 @@ def command_line(action: str, harness: str, *, reason: str = "", home: str = "",
         raise ValueError("an action is a word such as user-prompt or stop")
     words = [real_interpreter(interpreter), "-I", "-S", str(DROP), action, "--harness", harness]
     words += ["--reason", reason] if reason else []
-    return shlex.join(words + (["--home", home] if home else []))
+    return shlex.join(words + (["--home", home] if home else [])) + GUARD
 
 
 def real_interpreter(given: str | None = None) -> str:
@@ -35,7 +42,8 @@ def real_interpreter(given: str | None = None) -> str:
     A link outside a virtual environment, such as /usr/bin/python3, is kept: it outlives the version it points to.
     """
     base = getattr(sys, "_base_executable", "")
-    for candidate in (given,) if given else (base, sys.executable, os.path.realpath(sys.executable)):
+    behind = f"{sys.base_exec_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    for candidate in (given,) if given else (base, sys.executable, behind, os.path.realpath(sys.executable)):
         if not candidate:
             continue
         path = os.path.abspath(candidate)
@@ -47,6 +55,10 @@ def real_interpreter(given: str | None = None) -> str:
 
 
 def _is_program(path: str) -> bool:
+    """Tell whether a file is an interpreter: no script, as pyenv's and asdf's shims are, and in no directory of shims,
+    where mise links its own program under the interpreter's name."""
+    if Path(path).parent.name == SHIMS:
+        return False
     try:
         with open(path, "rb") as file:
             return os.access(path, os.X_OK) and file.read(2) != b"#!"

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import venv
@@ -30,7 +31,19 @@ def test_the_line_is_absolute_and_bare() -> None:
     assert words[1:3] == ["-I", "-S"]
     assert os.path.isabs(words[3])
     assert words[3].endswith("/memsyncd/hooks/drop.py")
-    assert words[4:] == ["stop", "--harness", "codex"]
+    assert words[4:] == ["stop", "--harness", "codex", "2>/dev/null", "||", "true"]
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "ksh"])
+@pytest.mark.parametrize("gone", ["interpreter", "script"])
+def test_a_line_whose_program_is_gone_is_a_silent_success(gone: str, shell: str, tmp_path: Path) -> None:
+    """Where interpreter or script was deleted, the line exits 0 and says nothing, so that no prompt is ever blocked."""
+    if not (program := shutil.which(shell)):
+        pytest.skip(f"no {shell} here")
+    words = shlex.split(line := command_line("user-prompt", "claude-code"))
+    line = line.replace(words[0] if gone == "interpreter" else words[3], str(tmp_path / "gone"))
+    ended = subprocess.run([program, "-c", line], input=b"{}", capture_output=True, timeout=30, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
 def test_a_virtual_environment_s_link_is_followed(tmp_path: Path) -> None:
@@ -57,6 +70,27 @@ def test_a_shim_or_nothing_is_refused(tmp_path: Path, text: str | None) -> None:
         path.chmod(0o755)
     with pytest.raises(ValueError, match="no Python interpreter"):
         real_interpreter(str(path))
+
+
+def test_a_version_manager_s_link_is_refused(tmp_path: Path) -> None:
+    """A program in a directory of shims is the version manager itself, under the interpreter's name."""
+    (tmp_path / "shims").mkdir()
+    link = tmp_path / "shims" / "python3"
+    link.symlink_to(os.path.realpath(sys.executable))
+    with pytest.raises(ValueError, match="no Python interpreter"):
+        real_interpreter(str(link))
+
+
+def test_behind_a_shim_is_the_interpreter_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Python was started by a shim's name and knows no better, its own installation tells the real one."""
+    (tmp_path / "shims").mkdir()
+    link = tmp_path / "shims" / "python3"
+    link.symlink_to("/usr/bin/env")
+    monkeypatch.setattr(sys, "executable", str(link))
+    monkeypatch.setattr(sys, "_base_executable", str(link))
+    path = real_interpreter()
+    version = subprocess.run([path, "-c", "import sys; print(sys.version)"], capture_output=True, text=True, check=True)
+    assert version.stdout.strip() == sys.version
 
 
 @pytest.mark.parametrize(
