@@ -21,6 +21,8 @@ STORE_SECONDS = 10.0
 
 def extract(context: JobContext, extracting: Extracting) -> Outcome:
     """Have the model make the batch's memories; where it cannot, or not in time, the rules have made them or will."""
+    if context.job.destination != extracting.extractor.destination:
+        return Done("the settings name another model by now")
     try:
         return _extract(context, extracting, str(context.job.payload["event"]))
     except Cancelled:
