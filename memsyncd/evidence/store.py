@@ -16,7 +16,17 @@ from typing import Any, TypeVar
 
 from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
-from memsyncd.evidence import errors, opening, operations, packet_rows, posts, reading, recording, retrievals
+from memsyncd.evidence import (
+    errors,
+    opening,
+    operations,
+    packet_rows,
+    posts,
+    reading,
+    recording,
+    retrievals,
+    transcript_offsets,
+)
 from memsyncd.evidence.database import Database
 from memsyncd.evidence.event import (
     Appended,
@@ -32,6 +42,7 @@ from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.payloads import clean
 from memsyncd.evidence.retrievals import Recalled, Shown
 from memsyncd.evidence.schema import POSTS_SQL, Shape
+from memsyncd.evidence.transcript_offsets import LastPrompt, TranscriptOffset
 from memsyncd.hooks.record import UNKNOWN_SESSION
 
 Choose = Callable[[Iterable[Event]], Sequence[Event]]
@@ -96,20 +107,22 @@ class EvidenceStore:
 
     # Events
 
-    def append(self, events: Sequence[NewEvent]) -> Appended:
+    def append(self, events: Sequence[NewEvent], transcripts: Sequence[TranscriptOffset] = ()) -> Appended:
         """Store a batch in one transaction; what is known already is left out and counted (facts 3.9, 3.10, 5.30).
 
+        `transcripts` tells how far those were read that some of the events come from.
         All events of one handoff must come in one call. A store of a plugin takes no events: ReadOnlyStore.
         """
         if not self.own:
             raise errors.ReadOnlyStore("events of a plugin's spool are written by the plugin alone")
         try:
-            return self._append(events)
+            return self._append(events, transcripts)
         except errors.CorruptStore:
-            return self._append(events)  # a new file was begun: capture goes on (facts 16.5)
+            return self._append(events, transcripts)  # a new file was begun: capture goes on (facts 16.5)
 
-    def _append(self, events: Sequence[NewEvent]) -> Appended:
+    def _append(self, events: Sequence[NewEvent], transcripts: Sequence[TranscriptOffset]) -> Appended:
         with self._database.writing() as connection:
+            transcript_offsets.write(connection, transcripts, self._database.clock.wall())
             return recording.append(connection, events)
 
     def scope(self, session_id: str) -> Scope | None:
@@ -156,6 +169,21 @@ class EvidenceStore:
         """Return the session's newest event."""
         with self._database.reading() as connection:
             return reading.last_event(connection, self._database.shape, clean(session_id), self._unreadable)
+
+    def transcript(self, session_id: str) -> TranscriptOffset | None:
+        """Return how far a session's transcript was read; None where it was not."""
+        with self._database.reading() as connection:
+            return transcript_offsets.read(connection, session_id)
+
+    def last_prompt(self, session_id: str) -> LastPrompt:
+        """Return when a session's last prompt was captured, and whether it has its answer."""
+        with self._database.reading() as connection:
+            return transcript_offsets.last_prompt(connection, session_id)
+
+    def pass_over_transcripts(self, before: float) -> None:
+        """Take nothing from any session's transcript that was said `before`, as while capture was paused."""
+        with self._database.writing(durable=False) as connection:
+            transcript_offsets.pass_over(connection, before)
 
     # Packets
 
