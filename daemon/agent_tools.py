@@ -1,7 +1,5 @@
 """What the MCP server's tools stand on: the daemon's socket where it answers, the files where no daemon runs."""
 
-import os
-import pwd
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
@@ -12,6 +10,7 @@ from daemon.cli.surroundings import Surroundings
 from daemon.configuration_error import ConfigurationError
 from daemon.gate import Gate
 from daemon.private_directory import make_private
+from daemon.searching.answer import LOCAL_INDEX
 from daemon.settings import Settings
 from memsyncd.clock import Clock
 from memsyncd.mcp_server.note_tools import note_tools
@@ -24,7 +23,6 @@ from memsyncd.notes.tools import NoteTools
 from memsyncd.platforms.platform import Memory
 from memsyncd.recall.context import DEFAULT_BUDGET
 from memsyncd.scope.resolve import ScopeResolver
-from memsyncd.scope.user import user_id
 
 MOST_LOOKED_AT = 1_000
 """Dead letters and waiting jobs read for an answer; beyond it their number is not exact."""
@@ -47,7 +45,7 @@ def agent_tools(around: Surroundings, *, clock: Clock, report: Callable[[str], N
 
     return Tools(
         [
-            search_tool(partial(_search, around, resolver, clock), budget=_budget(around)),
+            search_tool(partial(_search, around), budget=_budget(around)),
             *note_tools(NoteTools(NoteStore(places.memory_file, clock))),
             queue_tool(partial(_queue, around)),
         ],
@@ -73,7 +71,7 @@ def _budget(around: Surroundings) -> int:
         return DEFAULT_BUDGET
 
 
-def _search(around: Surroundings, resolver: ScopeResolver, clock: Clock, question: Question) -> Found:
+def _search(around: Surroundings, question: Question) -> Found:
     """Ask the daemon; without one, the embedded platform's file."""
     asked = {name: value for name, value in asdict(question).items() if value is not None and name != "project"}
     asked["cwd"] = question.project
@@ -81,45 +79,30 @@ def _search(around: Surroundings, resolver: ScopeResolver, clock: Clock, questio
     try:
         answer = link.post(around, "/search", asked)
     except link.NotRunning as error:
-        answer = _without_daemon(around, resolver, clock, asked, str(error))
+        answer = _without_daemon(around, asked, str(error))
     except (exits.Leave, link.Refused, link.NotFound) as error:
         raise ToolFailed(f"{error} `memsyncd status` tells the user more.") from error
     why = str(answer.get("why") or answer.get("error") or "")
     if not answer.get("succeeded"):
         raise ToolFailed(f"{why.rstrip('.')}. That does not mean that nothing is known; go on without it.")
-    return Found([_memory(each) for each in answer.get("memories") or ()], str(answer.get("source", "")), why)
+    source = str(answer.get("source", ""))
+    if source == LOCAL_INDEX:
+        why = f"From what is known here of the platform. {why}"
+    return Found([_memory(each) for each in answer.get("memories") or ()], source, why)
 
 
-def _without_daemon(
-    around: Surroundings, resolver: ScopeResolver, clock: Clock, asked: Mapping[str, Any], down: str
-) -> Mapping[str, Any]:
-    from daemon.searching.request import SearchRefused, parsed  # noqa: PLC0415  (only without a daemon, as all here)
-    from daemon.searching.search import Search  # noqa: PLC0415
-    from memsyncd.platforms.local.platform import LocalPlatform  # noqa: PLC0415
-    from memsyncd.platforms.local.schema import NewerSchema  # noqa: PLC0415
+def _without_daemon(around: Surroundings, asked: Mapping[str, Any], down: str) -> Mapping[str, Any]:
+    from daemon.searching import offline  # noqa: PLC0415  (only without a daemon, as the next)
+    from daemon.searching.request import SearchRefused, parsed  # noqa: PLC0415
 
-    settings, places = _settings(around), around.places()
+    settings = _settings(around)
     if settings.platform.kind != "local":
         raise ToolFailed(down)
     try:
-        platform = LocalPlatform(places.memory_file, clock)
-        search = Search(
-            platform,
-            resolve=resolver.resolve,
-            user_id=partial(user_id, around.environ, settings.platform.user_id, account=_account),
-            hold=Gate(settings.exclude, places.data / "paused").hold,
-        )
         request = parsed(asked, top_k=settings.recall.top_k, scope=settings.recall.scope)
-    except (SearchRefused, NewerSchema) as error:
+    except SearchRefused as error:
         raise ToolFailed(str(error)) from error
-    try:
-        return search.answer(request).document()
-    finally:
-        platform.close()
-
-
-def _account() -> str:
-    return pwd.getpwuid(os.getuid()).pw_name
+    return offline.answer(request, around.places(), settings, around.environ).document()
 
 
 def _memory(document: Mapping[str, Any]) -> Memory:

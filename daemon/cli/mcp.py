@@ -19,15 +19,17 @@ LAST_SECONDS = 1.2
 (hooks-and-apis 5B)."""
 
 
-@click.command(short_help="MCP server on standard input and output.")
+@click.group(invoke_without_command=True, short_help="MCP server on standard input and output.")
 @click.option("--project", default="", metavar="DIR", help="The project, where the client starts servers elsewhere.")
-@click.pass_obj
-def mcp(around: Surroundings, project: str) -> None:
+@click.pass_context
+def mcp(ctx: click.Context, project: str) -> None:
     """Serve the memory tools to an agent over the Model Context Protocol, on standard input and output.
 
     An agent's client starts it; docs/mcp.md shows how each is told to. It ends with its client. Searches go to the
     daemon; notes, and searches of the embedded platform, work without one.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     if sys.stdin is not None and sys.stdin.isatty():
         click.echo("memsyncd mcp speaks JSON with an agent's client: see docs/mcp.md. Ctrl-D ends it.", err=True)
     from memsyncd.mcp_server import wire  # noqa: PLC0415  (before anything that might print)
@@ -38,6 +40,7 @@ def mcp(around: Surroundings, project: str) -> None:
         raise exits.Leave(exits.FAILED, "mcp needs its standard input and output; one of them is closed.") from error
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # at once, whatever runs: what is not acknowledged is not promised
+    around: Surroundings = ctx.obj
     _serve(around, claimed, project)
     _leave()
 
@@ -52,13 +55,20 @@ def _serve(around: Surroundings, claimed: "Wire", project: str) -> None:
     from memsyncd.mcp_server.calling import Calling  # noqa: PLC0415
 
     watching.watch(claimed.outgoing, gone=lambda _: _leave())
-    started_in = projects.started_in(project, around.environ, os.getcwd())
+    started_in = projects.started_in(project, around.environ, _here())
     built = server.build(
         agent_tools(around, clock=Clock(), report=_report),
         Calling(),
         project=lambda meta: projects.project_of(meta, started_in),
     )
     anyio.run(lambda: serving.serve(built, claimed, ended=_last_call, lost=_leave))
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed: notes are served all the same
+        return ""
 
 
 def _report(line: str) -> None:

@@ -34,8 +34,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Memories, the best first, and who told them. `why` is empty where the platform itself answered, else a sentence
-    that says why another did in its place."""
+    """Memories, the best first, and who told them. `why` is empty where the platform itself answered, else it says who
+    did in its place and why."""
 
     memories: Sequence[Memory]
     source: str
@@ -128,7 +128,7 @@ def _answer(found: Found, budget: int) -> Answer:
     if told.text and left_out:
         lines.append(f"({left_out} more did not fit: ask more narrowly for those.)")
     if found.why:
-        lines.append(f"(From what this machine remembers, for the platform did not answer: {words(found.why)})")
+        lines.append(f"({words(found.why)})")
     document = {
         "succeeded": True,
         "source": found.source,
