@@ -26,6 +26,7 @@ QUICK: dict[str, list[str]] = {
     "handoffs": ["--quick"],
     "redaction": [],
     "local_memory": [],
+    "search": ["--quick"],
 }
 """Each benchmark and what makes it short."""
 

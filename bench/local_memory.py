@@ -3,7 +3,7 @@
 Prints, on tests/corpus: the share of questions whose right memory is first, or among the first five, for the half the
 rules were tuned on and the half held out, with each project on its own (as in use) and with all sessions thrown into
 one project; the same for whole turns in a plain full-text index; memories left per session; a session of 200 turns.
-Then times: search among 10,000 and 100,000 memories of one project, and extraction per batch.
+Then times: extraction per batch. What a search takes prints `bench.search`.
 """
 
 import random
@@ -18,10 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memsyncd.platforms.local import memories, schema  # noqa: E402  (after the path is set)
-from memsyncd.platforms.local.candidates import memories_from  # noqa: E402
-from memsyncd.platforms.local.memories import NewMemory  # noqa: E402
-from memsyncd.platforms.platform import Message, Query  # noqa: E402
+from memsyncd.platforms.local.candidates import memories_from  # noqa: E402  (after the path is set)
+from memsyncd.platforms.platform import Message  # noqa: E402
 from tests.corpus import long_session, measuring  # noqa: E402
 from tests.corpus.measuring import Question, Session  # noqa: E402
 
@@ -85,61 +83,6 @@ def extraction_times() -> None:
     )
 
 
-def search_times(home: Path, size: int) -> None:
-    """Print milliseconds per 12-word question among `size` memories of one project."""
-    chance = random.Random(size)
-    words = vocabulary()
-    weights = [1 / (rank + 3) for rank in range(len(words))]
-    path = home / f"{size}.sqlite3"
-    connection = schema.open_store(path)
-    connection.execute("BEGIN IMMEDIATE")
-    for number in range(size):
-        text = " ".join(chance.choices(words, weights, k=18))
-        memories.insert(connection, memory(number, text, " ".join(chance.choices(words, weights, k=20))))
-    connection.execute("COMMIT")
-    connection.close()
-    platform = measuring.open_platform(path)
-    questions = [" ".join(chance.choices(words, weights, k=12)) for _ in range(200)]
-    ask = [lambda text=text: platform.search(Query(text, "ada", "shop", ["team"])) for text in questions]
-    times = sorted(seconds(each) * 1000 for each in ask)
-    print(
-        f"search, 12 words, {size:,} memories ({path.stat().st_size / 1e6:.0f} MB): "
-        f"median {times[100]:.1f} ms, 95th percentile {times[190]:.1f} ms"
-    )
-    platform.close()
-
-
-def vocabulary() -> Sequence[str]:
-    """Return the corpus' words, commonest first, and as many rare ones as a large project has names."""
-    said = Counter(
-        word
-        for session in measuring.sessions()
-        for message in session.messages
-        for word in message.content.lower().split()
-    )
-    return [word for word, _ in said.most_common()] + [f"name{number}_handler" for number in range(6_000)]
-
-
-def memory(number: int, text: str, context: str) -> NewMemory:
-    """Return a memory of the team's lane."""
-    return NewMemory(
-        id=str(number),
-        text=text,
-        category="project_knowledge",
-        lane="project",
-        user_id="ada",
-        app_id="shop",
-        agent_id="team",
-        run_id=f"s{number // 40}",
-        packet_id="p",
-        batch=0,
-        metadata={},
-        score=1.0,
-        context=context,
-        created_at="2026-01-01T00:00:00.000Z",
-    )
-
-
 def seconds(act: Callable[[], object]) -> float:
     """Return how long `act` takes."""
     start = time.perf_counter()
@@ -152,5 +95,3 @@ if __name__ == "__main__":
         quality(Path(directory))
         long_day(Path(directory))
         extraction_times()
-        for count in (10_000, 100_000):
-            search_times(Path(directory), count)

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 from memsyncd.platforms.local import asking
 from memsyncd.platforms.local.stop_words import NAMING_STEMS, WEAK_STEMS
-from memsyncd.platforms.local.terms import fold, terms_of
+from memsyncd.platforms.local.terms import fold, terms_of_question
 from memsyncd.platforms.local.vocabulary import synonyms
 
-MAX_QUERY_TERMS = 48
-"""Distinct words taken from a prompt (the longest prompts, 6,000 characters, repeat themselves by then)."""
+MAX_QUERY_WORDS = 40
+"""Words of a prompt that are searched for: of a longer one those that the fewest memories hold."""
+
+MAX_ASKING_CHARS = 500
+"""Up to so many characters a text is read as a question, which asks for something of a certain kind. In a longer one,
+a prompt that tells and quotes, every such pattern finds something."""
 
 SYNONYM_WEIGHT, KIN_WEIGHT, PART_WEIGHT, CONTEXT_WEIGHT = 0.7, 0.5, 0.75, 0.4
 """Beside 1 for the question's own word found in the memory's own text. Tuned on the tuning half of tests/corpus."""
@@ -57,17 +61,33 @@ class Row:
     age_days: float
 
 
-def question_words(text: str) -> Sequence[QueryWord]:
-    """Return the words of a question, each once, in order."""
-    terms = terms_of(text)
-    table = synonyms()
-    found: dict[str, QueryWord] = {}
+def question_terms(text: str) -> Mapping[str, float]:
+    """Return the terms of a question, each once and in order, and what each weighs beside a plain word's 1."""
+    terms = terms_of_question(text)
+    weights: dict[str, float] = {}
     for weight, group in ((1.0, terms.words), (1.0, terms.grams), (PART_WEIGHT, terms.parts)):
         for term in group:
-            if term not in found:
-                share = WEAK_WEIGHT if term in WEAK_STEMS else NAMING_GAIN if term in NAMING_STEMS else 1.0
-                found[term] = QueryWord(term, weight * share, table.get(term, frozenset()))
-    return list(found.values())[:MAX_QUERY_TERMS]
+            weights.setdefault(term, weight)
+    return weights
+
+
+def question_words(weights: Mapping[str, float], documents: Mapping[str, int]) -> Sequence[QueryWord]:
+    """Return at most MAX_QUERY_WORDS of a question's terms, in their order, as words to ask for: the rarest that any
+    memory holds, then those that none does."""
+    kept = set(weights)
+    if len(weights) > MAX_QUERY_WORDS:
+        by_rarity = sorted(weights, key=lambda term: (term not in documents, documents.get(term, 0)))
+        kept = set(by_rarity[:MAX_QUERY_WORDS])
+    table = synonyms()
+    return [
+        QueryWord(term, weight * _share(term), table.get(term, frozenset()))
+        for term, weight in weights.items()
+        if term in kept
+    ]
+
+
+def _share(term: str) -> float:
+    return WEAK_WEIGHT if term in WEAK_STEMS else NAMING_GAIN if term in NAMING_STEMS else 1.0
 
 
 MIN_KIN_CHARS, MIN_COMPOUND_CHARS = 5, 9
@@ -119,7 +139,7 @@ def chosen_terms(words: Sequence[QueryWord], documents: Mapping[str, int], *, bu
 def order(question: str, worth: Mapping[str, Mapping[int, float]], rows: Sequence[Row]) -> Sequence[tuple[int, float]]:
     """Return (number, score) of `rows`, best first, given the `gains` of the question's terms. Scores are positive and
     mean something only within one answer."""
-    folded = fold(question)
+    folded = fold(question) if len(question) <= MAX_ASKING_CHARS else ""
     intents = asking.likely_categories(folded)
     shapes = asking.expected_shapes(folded)
     asked = asking.environments(folded)

@@ -3,9 +3,10 @@
 # ruff: noqa: E501  (a statement's columns stand together)
 
 import heapq
+import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,17 +34,23 @@ MOST_EXAMINED = 2_000
 FILTERED_BY_INDEX = 10_000
 """Up to so many visible memories the index filters; above, walking their list costs more than looking at rows."""
 
+COMMON_SHARE = 4
+"""A term in so many times more memories than may be seen is looked for among these by the index."""
+
 MAX_TOP_K = 1_000
 MAX_KIN, MAX_KIN_LONGER = 12, 4
 """Words of the index taken as endings of one question word, and how many characters longer they may be."""
 
 _SECONDS_PER_DAY = 86_400.0
+_MATCHING = "SELECT rowid FROM memory_index WHERE memory_index MATCH ?"
 
 
 def search(connection: sqlite3.Connection, query: Query, *, now: float, platform: str = EMBEDDED) -> Sequence[Memory]:
     """Return one platform's memories found, best first, at most `top_k`. Raises Rejected as scope_filter.filter_of."""
     scope = filter_of(query, platform)
-    words = [_with_kin(connection, word) for word in ranking.question_words(query.text)]
+    asked = ranking.question_terms(query.text)
+    words = ranking.question_words(asked, memories.documents(connection, asked))
+    words = [_with_kin(connection, word) for word in words]
     every = {word.term for word in words} | {term for word in words for term in word.near | word.kin}
     counts = memories.documents(connection, [*every, *scope.lanes])
     visible = sum(counts.pop(lane, 0) for lane in scope.lanes)
@@ -55,9 +62,9 @@ def search(connection: sqlite3.Connection, query: Query, *, now: float, platform
     idf.update({word.term: ranking.rarity(0, visible) for word in words if word.term not in idf})
     gains = ranking.gains(words, idf)
     terms = ranking.chosen_terms(words, within, budget=DOCUMENT_BUDGET)
-    numbers = _touched(
-        connection, {term: max(gains[term].values()) for term in terms}, scope.expression if by_index else ""
-    )
+    worth = {term: max(gains[term].values()) for term in terms}
+    touched = _touched_among(connection, worth, counts, scope) if by_index else _touched(connection, worth)
+    numbers = _best_first(touched)
     top_k = max(1, min(query.top_k, MAX_TOP_K))
     rows = _rows(connection, numbers, scope, limit=max(POOL, top_k), now=now)
     best = ranking.order(query.text, gains, rows)[:top_k]
@@ -74,7 +81,8 @@ def alike(
     words = [QueryWord(term, 1.0) for term in dict.fromkeys(terms)]
     chosen = ranking.chosen_terms(words, counts, budget=ALIKE_BUDGET)
     worth = {term: ranking.rarity(counts[term], max(visible, counts[term])) for term in chosen}
-    numbers = _touched(connection, worth, lane if visible <= FILTERED_BY_INDEX else "")[:ROWS_AT_ONCE]
+    touched = _touched(connection, worth, lane if visible <= FILTERED_BY_INDEX else "")
+    numbers = list(itertools.islice(_best_first(touched), ROWS_AT_ONCE))
     marks = ",".join("?" * len(numbers))
     rows = connection.execute(
         f"SELECT number, id, text, category, scope FROM memories WHERE number IN ({marks})",  # noqa: S608  (question marks only)
@@ -84,15 +92,44 @@ def alike(
     return [(number, memory_id, text, category) for number, memory_id, text, category, _ in near]
 
 
-def _touched(connection: sqlite3.Connection, worth: Mapping[str, float], scope: str) -> list[int]:
-    """Return the memories in which any term of `worth` stands, those first where the most of it stands."""
+def _touched(connection: sqlite3.Connection, worth: Mapping[str, float], scope: str = "") -> Mapping[int, float]:
+    """Return the memories in which any term of `worth` stands, and how much of it does; with `scope` the index filters."""
     sums: dict[int, float] = {}
+    known = sums.get
     for term, value in worth.items():
         match = f"{_quoted(term)} AND {scope}" if scope else _quoted(term)
-        for (number,) in connection.execute("SELECT rowid FROM memory_index WHERE memory_index MATCH ?", (match,)):
-            sums[number] = sums.get(number, 0.0) + value
-    best = heapq.nlargest(MOST_EXAMINED, ((value, number) for number, value in sums.items()))
-    return [number for _, number in best]
+        for (number,) in connection.execute(_MATCHING, (match,)):
+            sums[number] = known(number, 0.0) + value
+    return sums
+
+
+def _touched_among(
+    connection: sqlite3.Connection, worth: Mapping[str, float], counts: Mapping[str, int], scope: ScopeFilter
+) -> Mapping[int, float]:
+    """Return the same of the few memories that `scope` admits, whose list is read once.
+
+    The index walks that list for every term it filters by it, so it filters only the terms that stand in far more
+    memories than are on it.
+    """
+    visible = {number for (number,) in connection.execute(_MATCHING, (scope.expression,))}
+    usual = {term: value for term, value in worth.items() if counts.get(term, 0) > COMMON_SHARE * len(visible)}
+    sums = dict(_touched(connection, usual, scope.expression))
+    known = sums.get
+    for term in worth.keys() - usual.keys():
+        value = worth[term]
+        for (number,) in connection.execute(_MATCHING, (_quoted(term),)):
+            if number in visible:
+                sums[number] = known(number, 0.0) + value
+    return sums
+
+
+def _best_first(sums: Mapping[int, float]) -> Iterator[int]:
+    """Yield memories, those with the largest sum first, of equals the newest; at most MOST_EXAMINED. Lazily: of
+    thousands touched, a hundred are mostly enough."""
+    heap = [(-value, -number) for number, value in sums.items()]
+    heapq.heapify(heap)
+    for _ in range(min(MOST_EXAMINED, len(heap))):
+        yield -heapq.heappop(heap)[1]
 
 
 def _with_kin(connection: sqlite3.Connection, word: QueryWord) -> QueryWord:
@@ -109,12 +146,11 @@ def _with_kin(connection: sqlite3.Connection, word: QueryWord) -> QueryWord:
 
 
 def _rows(
-    connection: sqlite3.Connection, numbers: Sequence[int], scope: ScopeFilter, *, limit: int, now: float
+    connection: sqlite3.Connection, numbers: Iterator[int], scope: ScopeFilter, *, limit: int, now: float
 ) -> Sequence[Row]:
     """Return the first `limit` of `numbers` that the filter admits."""
     rows: list[Row] = []
-    for start in range(0, min(len(numbers), MOST_EXAMINED), ROWS_AT_ONCE):
-        chunk = numbers[start : start + ROWS_AT_ONCE]
+    while chunk := list(itertools.islice(numbers, ROWS_AT_ONCE)):
         marks = ",".join("?" * len(chunk))
         found = connection.execute(
             f"SELECT number, text, words, parts, grams, context, category, seen, last_seen, scope FROM memories WHERE number IN ({marks})",  # noqa: S608  (question marks only)

@@ -4,10 +4,12 @@ A term is a stem, a whole identifier with its parts joined by `_` (so that `maxR
 `max-retries` are one), or two neighbouring characters of a script written without spaces.
 """
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memsyncd.platforms.local.stemming import stem
 from memsyncd.platforms.local.stop_words import STOP_WORDS
@@ -17,6 +19,9 @@ MAX_TERM_CHARS = 64
 
 MAX_TERMS = 400
 """Terms taken from one text, so that work per text is bounded; a memory of 400 characters has fewer than 100."""
+
+MAX_QUESTION_TERMS = 3_000
+"""A prompt of 6,000 characters (facts 7.3) has at most some 1,500 words in any script."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -64,27 +69,32 @@ def split_identifier(identifier: str) -> Sequence[str]:
 
 def terms_of(text: str) -> Terms:
     """Return the terms of any text, stop words left out."""
+    return _sorted_out(_RUN.findall(fold(text)), MAX_TERMS)
+
+
+def terms_of_question(text: str) -> Terms:
+    """Return the terms of a question or prompt: those of each of its words once, however often it stands there."""
+    return _sorted_out(dict.fromkeys(_RUN.findall(fold(text))), MAX_QUESTION_TERMS)
+
+
+def _sorted_out(runs: Iterable[str], most: int) -> Terms:
     words: list[str] = []
     parts: list[str] = []
     grams: list[str] = []
-    for kind, term in _terms(text):
+    for kind, term in itertools.chain.from_iterable(map(_terms, runs)):
         (words if kind == "word" else parts if kind == "part" else grams).append(term)
-        if len(words) + len(parts) + len(grams) >= MAX_TERMS:
+        if len(words) + len(parts) + len(grams) >= most:
             break
     return Terms(words, parts, grams)
 
 
-def _terms(text: str) -> Iterator[tuple[str, str]]:
-    for match in _RUN.finditer(fold(text)):
-        run = match.group()
-        if _UNSPACED_RUN.match(run):
-            yield from (("gram", gram) for gram in _bigrams(run))
-            continue
-        pieces = split_identifier(run)
-        if len(pieces) == 1:
-            yield from _word(pieces[0])
-        elif pieces:
-            yield from _identifier(pieces)
+@lru_cache(maxsize=8_192)
+def _terms(run: str) -> Sequence[tuple[str, str]]:
+    """Return kind and term of what one word, identifier or run of characters without spaces is indexed by."""
+    if _UNSPACED_RUN.match(run):
+        return [("gram", gram) for gram in _bigrams(run)]
+    pieces = split_identifier(run)
+    return list(_word(pieces[0]) if len(pieces) == 1 else _identifier(pieces)) if pieces else []
 
 
 def _bigrams(run: str) -> Sequence[str]:

@@ -102,6 +102,34 @@ def test_reads_an_event_with_odd_parts() -> None:
     assert answers.extraction({"status": "SUCCEEDED", "results": None, "metadata": []}, "e", str).memories == 0
 
 
+def test_reads_the_memories_an_event_tells() -> None:
+    """With what the whole event says of them; what was left or deleted, and what has no id or text, is none."""
+    event = {
+        "id": "e1",
+        "status": "SUCCEEDED",
+        "created_at": "2026-01-02T00:00:00Z",
+        "metadata": {"branch": "main"},
+        "results": [
+            {"id": "m1", "data": {"memory": "We use pnpm."}, "event": "ADD"},
+            {
+                "id": "m2",
+                "memory": "Deploys on Friday.",
+                "agent_id": "a",
+                "metadata": {"branch": "x"},
+                "event": "UPDATE",
+            },
+            {"id": "m3", "memory": "old", "event": "DELETE"},
+            {"id": "", "memory": "nobody's", "event": "ADD"},
+            {"id": "m5", "data": [], "event": "ADD"},
+        ],
+    }
+    told = answers.extraction(event, "e1", str).told
+    assert [(memory.id, memory.memory, memory.created_at, memory.metadata) for memory in told] == [
+        ("m1", "We use pnpm.", "2026-01-02T00:00:00Z", {"branch": "main"}),
+        ("m2", "Deploys on Friday.", "2026-01-02T00:00:00Z", {"agent_id": "a", "branch": "x"}),
+    ]
+
+
 def test_reads_a_listing_leniently() -> None:
     """A bare list is a page; items that are no objects, or have no id or status, are left out."""
     items = [{"id": "e", "status": "RUNNING"}, "odd", {"status": "RUNNING"}, {"id": "f"}, {"id": 3, "status": "FAILED"}]
