@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from daemon import logs
+from daemon.acting import Acts
 from daemon.compose import Parts, compose
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
@@ -106,6 +107,7 @@ class Daemon:
         self.ingest_thread = IngestThread(
             parts.ingest, self.upkeep.maintain, self.upkeep.has_new_spools, self.upkeep.refresh
         )
+        self.upkeep.on_released = self.ingest_thread.hint
         self.observer = Observer(parts)
         self.workers = Workers(
             parts.queue,
@@ -137,7 +139,7 @@ class Daemon:
         if self.asked_to_stop.is_set():
             self._stop_asked()
         nudge = Nudge(self.places.nudge)
-        answers = routes(self.view)
+        answers = routes(self.view, Acts(self.parts, self.upkeep, self.ingest_thread))
         socket = HttpSocket(self.places.status_socket, answers, counters=self.parts.counters)
         try:
             await socket.start()

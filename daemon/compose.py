@@ -3,7 +3,7 @@
 import os
 import pwd
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,14 +25,15 @@ from daemon.settings import Settings
 from daemon.status.findings import Findings
 from daemon.status.journal import Journal
 from daemon.telemetry.consent import target
-from jobs import checkpoint, delivery, flush, poll
+from jobs import checkpoint, delivery, flush, forgetting, poll
 from jobs.extractions import Extractions
 from jobs.queue.claims import Handler
 from jobs.queue.errors import NewerSchema as NewerQueue
 from jobs.queue.policy import Policy
 from jobs.queue.sqlite_queue import SqliteQueue
-from memsyncd.clock import Clock
+from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
+from memsyncd.platforms.local import deleting
 from memsyncd.platforms.local.local_index import LocalIndex
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.local.schema import NewerSchema as NewerMemory
@@ -105,11 +106,11 @@ def compose(
     findings, journal = Findings(clock), Journal(clock)
     key_source = KeySource.from_settings(settings, environ, clock)
     queue = _queue(places, settings, clock, counters)
-    platform = _platform(places, settings, key_source, clock)
+    platform = platform_of(places, settings, key_source, clock)
     index = index_of(platform, places.memory_file, clock, counters)
     served = Served(partial(_place_list, places, settings), clock, counters, project_id)
-    gate = Gate(settings.exclude, places.data / "paused")
     resolver = ScopeResolver(places.home, environ)
+    gate = Gate(settings.exclude, places.data / "paused", resolver.resolve)
     tombstones = Tombstones(places.data)
     sessions = Sessions(idle_seconds=settings.flush.idle_seconds)
     ingest = Ingest(
@@ -120,13 +121,13 @@ def compose(
         findings=findings,
         sessions=sessions,
         resolve=resolver.resolve,
-        is_excluded=gate.is_excluded,
+        is_excluded=gate.is_not_captured,
         on_event=journal.note,
         is_forgotten=tombstones.covers,
     )
     extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)
     extractions.on_open = partial(queue.hasten, poll.poll_job(platform.destination).id)
-    whose = partial(user_id, environ, settings.platform.user_id, account=_account)
+    whose = partial(whose_memories, settings, environ)
     shared = delivery.Delivery(
         store=served.store,
         queue=queue,
@@ -184,7 +185,7 @@ def compose(
         delivery=shared,
         search=search_of(shared, resolver.resolve, index),
         index=index,
-        handlers=_handlers(shared) | standing,
+        handlers=_handlers(shared, places.memory_file) | standing,
         telemetry=telemetry,
         model=model,
     )
@@ -199,17 +200,27 @@ def _is_claimed_elsewhere(served: Served, ingest: Ingest, clock: Clock, name: st
     return is_claimed_elsewhere(spool, session_id, held, clock.wall())
 
 
+def whose_memories(settings: Settings, environ: Mapping[str, str]) -> str:
+    """Return the user id under which memories are kept and asked for."""
+    return user_id(environ, settings.platform.user_id, account=_account)
+
+
 def _account() -> str:
     return pwd.getpwuid(os.getuid()).pw_name
 
 
-def _handlers(shared: delivery.Delivery) -> dict[str, Handler]:
+def _handlers(shared: delivery.Delivery, memory_file: Path) -> dict[str, Handler]:
     jobs: Mapping[str, Callable[..., Any]] = {
         delivery.CHECKPOINT: checkpoint.checkpoint,
         delivery.FLUSH: flush.flush,
         poll.POLL: poll.poll,
+        forgetting.FORGET: partial(forgetting.forget, forget_late=partial(_forget_late, memory_file, shared.clock)),
     }
     return {kind: partial(job, delivery=shared) for kind, job in jobs.items()}
+
+
+def _forget_late(memory_file: Path, clock: Clock, packets: Sequence[str]) -> int:
+    return deleting.delete_late(memory_file, packets, at=rfc3339(clock.wall()))
 
 
 def _telemetry(settings: Settings, **needed: Any) -> "Telemetry | None":
@@ -237,7 +248,8 @@ def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters)
         raise ConfigurationError(str(error)) from error
 
 
-def _platform(places: Places, settings: Settings, key_source: KeySource, clock: Clock) -> Platform:
+def platform_of(places: Places, settings: Settings, key_source: KeySource, clock: Clock) -> Platform:
+    """Return the platform of the settings. Raises ConfigurationError."""
     if settings.platform.kind == "local":
         try:
             return LocalPlatform(places.memory_file, clock)

@@ -2,38 +2,95 @@
 
 import fnmatch
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from daemon.pausing import Pauses
 from memsyncd.evidence.event import Scope
+
+IGNORE_MARKER = ".memsyncd-ignore"
+"""A file of this name, in a directory or in one above it up to the repository's root, excludes the directory."""
+
+PAUSED = "paused"
+PROJECT_PAUSED = "its project is paused"
+EXCLUDED = "its project is excluded"
+
+HELD = frozenset({PAUSED, PROJECT_PAUSED, EXCLUDED})
+"""Why something is held; the reasons of jobs that wait for it."""
 
 
 class Gate:
     """`patterns` are paths and globs with `~` resolved; `**` reaches below. Both spellings of a path are compared: as
-    given and with links resolved."""
+    given and with links resolved. `resolve` tells a directory's project, for those that are paused; without it they
+    are told by their working tree alone."""
 
-    def __init__(self, patterns: Sequence[str], paused_marker: Path) -> None:
+    def __init__(
+        self, patterns: Sequence[str], paused_marker: Path, resolve: Callable[[str], Scope] | None = None
+    ) -> None:
         self._patterns = [spelling for pattern in patterns for spelling in _spellings(pattern)]
-        self._paused_marker = paused_marker
+        self._resolve = resolve
+        self.pauses = Pauses(paused_marker.parent)
 
     @property
     def is_paused(self) -> bool:
         """Whether the user paused everything."""
-        return self._paused_marker.exists()
+        return self.pauses.is_paused
 
     def is_excluded(self, directory: str) -> bool:
         """Whether a directory is in a project that is never captured, sent or recalled for."""
-        if not directory or not self._patterns:
+        if not directory:
             return False
-        return any(_matches(pattern, spelling) for pattern in self._patterns for spelling in _spellings(directory))
+        spellings = _spellings(directory)
+        if any(_matches(pattern, spelling) for pattern in self._patterns for spelling in spellings):
+            return True
+        return any(_has_marker(spelling) for spelling in spellings)
+
+    def is_project_paused(self, directory: str) -> bool:
+        """Whether a directory is of a project that is paused by itself."""
+        if not directory or not self.pauses.state().projects:
+            return False
+        repo_id = self._resolve(directory).repo_id if self._resolve is not None else ""
+        return any(self.pauses.project(repo_id, spelling) is not None for spelling in _spellings(directory))
+
+    def is_not_captured(self, directory: str) -> bool:
+        """Whether what hooks tell of a directory is discarded. Everything's pause discards nothing: hooks drop nothing
+        then, and what they dropped before waits."""
+        return self.is_excluded(directory) or self.is_project_paused(directory)
+
+    def hold_directory(self, directory: str) -> str | None:
+        """Return why nothing is searched or recalled for a directory at present, or None."""
+        if self.is_paused:
+            return PAUSED
+        if self.is_excluded(directory):
+            return EXCLUDED
+        return PROJECT_PAUSED if self.is_project_paused(directory) else None
 
     def hold(self, scope: Scope) -> str | None:
         """Return why a scope is not delivered at present, or None."""
         if self.is_paused:
-            return "paused"
-        if self.is_excluded(os.path.join(scope.root, scope.directory) if scope.root else ""):
-            return "its project is excluded"
-        return None
+            return PAUSED
+        directory = os.path.join(scope.root, scope.directory) if scope.root else ""
+        if self.is_excluded(directory):
+            return EXCLUDED
+        return PROJECT_PAUSED if self.pauses.project(scope.repo_id, directory) is not None else None
+
+
+def _has_marker(directory: str) -> bool:
+    """Whether the marker lies in a directory or above it, no further than the repository's root. Only real paths."""
+    place = directory
+    while os.path.isabs(place):
+        try:
+            if os.path.lexists(os.path.join(place, IGNORE_MARKER)):
+                return True
+            if os.path.lexists(os.path.join(place, ".git")):
+                return False
+        except ValueError:  # a NUL, which is in no real path
+            return False
+        above = os.path.dirname(place)
+        if above == place:
+            return False
+        place = above
+    return False
 
 
 def _spellings(path: str) -> set[str]:

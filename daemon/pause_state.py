@@ -13,7 +13,7 @@ MAX_SECONDS = 3650 * 86_400.0
 """The longest `--for`; whoever means longer pauses without an end."""
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_DURATION = re.compile(r"(\d{1,12})([smhd]?)")
+_DURATION = re.compile(r"([0-9]{1,12})([smhd]?)")
 
 
 @dataclass(frozen=True, slots=True)

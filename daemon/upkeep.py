@@ -9,9 +9,11 @@ import structlog
 from daemon.compose import Parts
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
+from daemon.forgetting.forgetting import Forgetting
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
+from daemon.pause_watch import PauseWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
 from daemon.telemetry.starting import look as look_at_telemetry
 from daemon.telemetry.starting import run_under_way as telemetry_run
@@ -42,11 +44,13 @@ class Upkeep:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._key_watch = KeyWatch(parts.key_source, parts.queue, parts.platform, parts.findings)
+        self._pause_watch = PauseWatch(parts.gate.pauses, parts.queue, parts.served)
         self._tidying = Tidying(parts)
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
         self._odd: dict[str, set[str]] = {}
         self.spools_changed = False
+        self.on_released: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Set free what an earlier run has left behind: its claims, what a refused key held, a poll job that died."""
@@ -58,6 +62,8 @@ class Upkeep:
             parts.queue.retry(poll.id)
         self._key_watch.release_refused()
         self.take_back_claims(at_start=True)
+        self._guarded("pauses", self.look_at_pauses)
+        self._guarded("forgetting", self._finish_forgetting)
         self._guarded("telemetry", partial(telemetry_at_start, parts))
         self._guarded("extractor", partial(extractor_at_start, parts.queue, parts.model))
 
@@ -147,10 +153,22 @@ class Upkeep:
         self._guarded("key", self._key_watch.look)
         if parts.model is not None:
             self._guarded("extractor-key", parts.model.look)
+        self._guarded("pauses", self.look_at_pauses)
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
         self._guarded("telemetry-consent", partial(look_at_telemetry, parts))
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))
+
+    def look_at_pauses(self) -> None:
+        """End the pauses that are over; what they held goes on at once."""
+        if self._pause_watch.look():
+            self.on_released()
+
+    def _finish_forgetting(self) -> None:
+        """Finish what an earlier run was asked to forget and did not come to the end of, before anything comes in."""
+        if self._parts.tombstones.unfinished():
+            finished = Forgetting(self._parts).finish()
+            log.info("forgetting-finished", requests=finished)
 
     def _end_sessions(self) -> None:
         over = self._parts.sessions.over(self._parts.clock.monotonic())

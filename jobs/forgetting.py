@@ -5,7 +5,7 @@ A request that was under way may still become memories: they are looked for unti
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from jobs.delivery import MAX_ATTEMPTS, Delivery
 from jobs.failures import after_failure
@@ -136,7 +136,7 @@ def delete_remotely(platform: Platform, what: Forgotten, *, now: bool) -> Tally:
 def _listed(platform: Platform, owner: Owner, what: Forgotten, *, now: bool) -> Sequence[str]:
     if platform.kind == "local":
         return ()
-    lists: Lists = platform  # type: ignore[assignment]  (every platform elsewhere lists)
+    lists = cast("Lists", platform)  # every platform elsewhere lists
     return [memory.id for page in lists.memories_of(owner) for memory in page if what.goes(memory, now=now)]
 
 

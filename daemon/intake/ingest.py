@@ -23,12 +23,12 @@ from daemon.status.findings import Findings
 from jobs.delivery import checkpoint_job
 from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
-from memsyncd.clock import Clock
+from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.adapters import records_for
-from memsyncd.hooks.handoff import NotAHandoffError
+from memsyncd.hooks.handoff import Handoff, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION
 from memsyncd.packets import checkpoint as selection
 from memsyncd.redaction import redact
@@ -59,7 +59,8 @@ class _Claimed:
 class Ingest:
     """Works through the served spools. `resolve` tells a directory's scope, `is_excluded` whether nothing of it is
     captured; `on_event(kind, **fields)` tells observers, without texts. `on_stored`, if anybody asks, is given the
-    events of a commit that brought something new."""
+    events of a commit that brought something new; `is_forgotten` tells of a session, a repository and a time of capture
+    whether it was forgotten since."""
 
     served: Served
     queue: JobQueue
@@ -77,6 +78,7 @@ class Ingest:
     _answered: set[tuple[str, str]] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
+    is_forgotten: Callable[..., bool] = lambda **_: False
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
@@ -188,7 +190,7 @@ class Ingest:
                     self._suspects.lost("handoffs_dead", spool, waiting.stem)
                 return None
             records = records_for(handoff, spool.harness, redact=redact)
-            events = self._events.of(handoff, records, spool, store)
+            events = self._not_forgotten(handoff, waiting, self._events.of(handoff, records, spool, store))
             return _Claimed(waiting, Taken(waiting.stem, handoff, records, age), events)
         except (TornError, NotAHandoffError) as error:
             self._suspects.suspect(spool, waiting, str(error))
@@ -198,6 +200,21 @@ class Ingest:
         except Exception as error:  # noqa: BLE001  (no handoff may end the thread, whatever it provokes)
             self._suspects.suspect(spool, waiting, _told(error))
         return None
+
+    def _not_forgotten(self, handoff: Handoff, waiting: Waiting, events: Sequence[NewEvent]) -> tuple[NewEvent, ...]:
+        """Leave out what was captured, or said as a transcript tells, before its session or project was forgotten: a
+        replay brings nothing back."""
+        captured = from_rfc3339(handoff.captured_at)
+        moment = waiting.changed_at if captured is None else captured
+
+        def is_forgotten(event: NewEvent) -> bool:
+            said = min(moment, from_rfc3339(event.created_at) or moment)
+            return self.is_forgotten(session_id=event.session_id, repo_id=event.scope.repo_id, captured_at=said)
+
+        left = tuple(event for event in events if not is_forgotten(event))
+        if len(left) < len(events):
+            self.counters.add("events_forgotten", len(events) - len(left))
+        return left
 
     def _settle(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Claimed]) -> int:
         """Record and ask for what was claimed; return how many handoffs were taken.

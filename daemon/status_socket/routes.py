@@ -3,12 +3,15 @@
 import asyncio
 import json
 import math
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote
 
+from daemon.acts import DaemonActs
+from daemon.pause_state import MAX_SECONDS, duration
 from daemon.recalling.question import NotAQuestion
 from daemon.searching.request import ARGUMENTS, SearchRefused
 from daemon.status.view import DaemonView
@@ -23,6 +26,7 @@ ANSWER_SECONDS = 10.0
 
 MAX_EVENT_WAIT = 60.0
 MAX_FLUSH_WAIT = 3600.0
+MAX_FORGET_WAIT = 3600.0
 MAX_UNTIL = 1e11
 """Unix seconds far beyond any that is meant, and no more than a float tells apart."""
 
@@ -50,18 +54,18 @@ class _Route:
     wait: float = 0.0
 
 
-def routes(view: DaemonView) -> "Routes":
-    """Return the handler that answers from `view`."""
-    return Routes(view)
+def routes(view: DaemonView, acts: DaemonActs | None = None) -> "Routes":
+    """Return the handler that answers from `view`, and does what people ask of `acts`."""
+    return Routes(view, acts)
 
 
 class Routes:
     """Answers each request within its time, or with 504."""
 
-    def __init__(self, view: DaemonView) -> None:
+    def __init__(self, view: DaemonView, acts: DaemonActs | None) -> None:
         self._view = view
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="status-socket")
-        self._table: Mapping[str, Mapping[str, _Route]] = {
+        self._table: dict[str, Mapping[str, _Route]] = {
             "/healthz": {"GET": _Route(self._health)},
             "/status": {"GET": _Route(self._status)},
             "/metrics": {"GET": _Route(self._metrics)},
@@ -74,6 +78,13 @@ class Routes:
             "/flush": {"POST": _Route(self._flush, MAX_FLUSH_WAIT)},
             "/events": {"GET": _Route(self._events, MAX_EVENT_WAIT)},
         }
+        if acts is not None:
+            self._acts = acts
+            self._table |= {
+                "/pause": {"POST": _Route(self._pause)},
+                "/resume": {"POST": _Route(self._resume)},
+                "/forget": {"POST": _Route(self._forget, MAX_FORGET_WAIT)},
+            }
 
     def close(self) -> None:
         """Start no more answers; one that hangs is left behind."""
@@ -167,6 +178,41 @@ class Routes:
             wait = MAX_FLUSH_WAIT
         return json_response(200, await self._view.flush(_text(asked, "session"), _text(asked, "cwd"), wait))
 
+    async def _pause(self, request: Request, _: str) -> Response:
+        _query(request)
+        asked = _document(request, "project", "for")
+        seconds = asked.get("for")
+        if isinstance(seconds, str) and seconds:
+            seconds = duration(seconds)
+            if seconds is None:
+                raise _Refused(400, "for is a time like 90, 90s, 15m, 2h or 3d.")
+        elif seconds is not None and seconds != "":
+            seconds = _number(asked, "for", 0.0, 1.0, MAX_SECONDS)
+        return await self._acted(self._acts.pause, _directory(asked, "project"), seconds or None)
+
+    async def _resume(self, request: Request, _: str) -> Response:
+        _query(request)
+        return await self._acted(self._acts.resume, _directory(_document(request, "project"), "project"))
+
+    async def _forget(self, request: Request, _: str) -> Response:
+        _query(request)
+        asked = _document(request, "cwd", "session", "memory", "remote", "include_project_memory", "yes")
+        named = {name: _text(asked, name) or "" for name in ("cwd", "session", "memory")}
+        if sum(1 for value in named.values() if value) != 1:
+            raise _Refused(400, "One of cwd, session and memory says what is to be forgotten.")
+        _directory(asked, "cwd")
+        flags = {name: asked.get(name) for name in ("remote", "include_project_memory", "yes")}
+        if any(value not in (None, False, True) for value in flags.values()):
+            raise _Refused(400, "remote, include_project_memory and yes are true or false.")
+        return await self._acted(self._acts.forget, {**named, **{name: bool(flags[name]) for name in flags}})
+
+    async def _acted(self, act: Callable[..., Mapping[str, Any]], *arguments: Any) -> Response:
+        """Do it beside the threads of the other answers: it may wait for a platform or another program's lock."""
+        try:
+            return json_response(200, await asyncio.to_thread(act, *arguments))
+        except OSError as error:
+            raise _Refused(500, f"The files cannot be changed: {error.strerror or error}.") from error
+
     async def _events(self, request: Request, _: str) -> Response:
         query = _query(request, "since", "wait")
         since = int(_number(query, "since", 0, 0, 2**63 - 1, whole=True))
@@ -217,6 +263,13 @@ def _text(document: Mapping[str, Any], name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise _Refused(400, f"{name} is a text.")
     return value or None
+
+
+def _directory(document: Mapping[str, Any], name: str) -> str:
+    value = _text(document, name) or ""
+    if value and not os.path.isabs(value):
+        raise _Refused(400, f"{name} is an absolute path.")
+    return value
 
 
 def _number(

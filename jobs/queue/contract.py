@@ -78,6 +78,9 @@ class JobQueue(Protocol):
     def discard(self, job_id: str) -> bool:
         """Turn a dead letter into a cancelled job; False where it is no dead letter."""
 
+    def erase(self, *names: str) -> int:
+        """Delete every job of the lanes that is not claimed, whatever became of it: what they were for is forgotten."""
+
     def destinations(self) -> Sequence[Destination]:
         """Return every destination that is cooling, parked, or has succeeded since the start."""
 

@@ -241,6 +241,14 @@ def prune(transaction: Transaction, finished_before: float, limit: int) -> int:
     return pruned
 
 
+def erase(transaction: Transaction, lane: str) -> int:
+    """Delete the jobs of a lane that are not claimed; return how many."""
+    erased = transaction.change(f"DELETE FROM jobs WHERE {IN_LANE} AND state <> 'claimed'", (lane,))  # noqa: S608  (a constant)
+    lanes.touch(transaction, lane)
+    transaction.counted["jobs_erased"] += erased
+    return erased
+
+
 def shift_clock(transaction: Transaction, seconds: float, moment: Moment) -> None:
     """Move every time that is measured against the wall clock by `seconds`; those of jobs that are over stay.
 

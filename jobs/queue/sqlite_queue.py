@@ -3,6 +3,7 @@
 import itertools
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -115,6 +116,14 @@ class SqliteQueue:
     def discard(self, job_id: str) -> bool:
         """Turn a dead letter into a cancelled job, its reason kept; else False."""
         return self._write(lambda transaction: settling.discard(transaction, job_id, self._moment()))
+
+    def erase(self, *names: str) -> int:
+        """Delete every job of the lanes that is not claimed, whatever became of it, and give their space back."""
+        erased = sum(self._write(partial(settling.erase, lane=name)) for name in names)
+        if erased:
+            self._writer.alone("PRAGMA incremental_vacuum")
+            self._writer.alone("PRAGMA wal_checkpoint(TRUNCATE)")
+        return erased
 
     def destinations(self) -> Sequence[Destination]:
         """Return every destination that is cooling, parked, or has ever answered."""

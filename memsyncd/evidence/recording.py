@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memsyncd.evidence import payloads
+from memsyncd.evidence import deleting, payloads
 from memsyncd.evidence.event import Appended, NewEvent
 from memsyncd.evidence.payloads import clean
 from memsyncd.hooks.record import UNKNOWN_SESSION
@@ -32,12 +32,16 @@ def append(connection: sqlite3.Connection, events: Sequence[NewEvent]) -> Append
     sessions: set[str] = set()
     answered: set[str] = set()
     inserted = 0
+    has_forgotten = deleting.has_forgotten(connection)
     for event in events:
         handoff_id = clean(event.handoff_id)
         place = places[handoff_id]
         places[handoff_id] += 1
         session_id = clean(event.session_id)
-        if _insert(connection, event, session_id, repositories, f"{handoff_id}#{place}" if place else handoff_id):
+        handoff_id = f"{handoff_id}#{place}" if place else handoff_id
+        if has_forgotten and deleting.is_forgotten(connection, event, handoff_id):
+            continue
+        if _insert(connection, event, session_id, repositories, handoff_id):
             inserted += 1
             sessions.add(session_id)
             if event.kind == ANSWER:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence import (
+    deleting,
     errors,
     opening,
     operations,
@@ -28,6 +29,7 @@ from memsyncd.evidence import (
     transcript_offsets,
 )
 from memsyncd.evidence.database import Database
+from memsyncd.evidence.deleting import Belongings, Whose
 from memsyncd.evidence.event import (
     Appended,
     Event,
@@ -348,6 +350,28 @@ class EvidenceStore:
         with self._database.writing(durable=False) as connection:
             now = rfc3339(self._database.clock.wall())
             return retrievals.tell_subagent(connection, *names, characters=characters, now=now)
+
+    # Forgetting
+
+    def belongings(self, whose: Whose) -> Belongings:
+        """Return what the file holds of a session or a repository."""
+        with self._database.reading() as connection:
+            return deleting.belongings(connection, self._database.shape, whose)
+
+    def forget(self, whose: Whose) -> dict[str, int]:
+        """Delete what the file holds of it; return how many rows of each table went. The bytes go from the pages, and
+        with `give_back_space` the pages from the file."""
+        with self._database.reading() as connection:
+            connection.execute("PRAGMA secure_delete = ON").fetchone()
+        with self._database.writing() as connection:
+            return deleting.delete(connection, self._database.shape, whose, own=self.own)
+
+    def give_back_space(self) -> None:
+        """Write the file anew without what was deleted: some seconds for a large one. Raises EvidenceError where
+        another program is at it."""
+        with self._database.reading() as connection:
+            if not self.read_only:
+                deleting.give_back_space(connection)
 
     # The store itself
 

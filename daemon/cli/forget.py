@@ -1,0 +1,124 @@
+"""`forget`: every copy of a session, a project or a memory. Through the daemon where one runs, else on the files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daemon.cli import exits, link
+from daemon.cli.output import emit_json
+from daemon.cli.surroundings import Surroundings
+from daemon.cli.wording import clean, counted
+
+WAIT_SECONDS = 3600.0
+"""A platform may have thousands of memories, deleted one by one."""
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "events": ("recorded event", "recorded events"),
+    "session_scopes": ("session", "sessions"),
+    "flushes": ("packet", "packets"),
+    "retrievals": ("recall", "recalls"),
+    "operations": ("operation", "operations"),
+    "subagent_runs": ("subagent run", "subagent runs"),
+    "jobs": ("job", "jobs"),
+    "handoffs": ("waiting handoff", "waiting handoffs"),
+    "dead_letters": ("dead handoff", "dead handoffs"),
+    "set_aside": ("file set aside", "files set aside"),
+    "damaged_stores": ("damaged store", "damaged stores"),
+    "memories": ("memory on this machine", "memories on this machine"),
+    "batches": ("batch", "batches"),
+    "telemetry_events": ("telemetry event", "telemetry events"),
+    "remote_memories": ("memory on the platform", "memories on the platform"),
+}
+"""What goes, as people say it."""
+
+
+@click.command(short_help="Delete what is known of a project, a session or a memory.")
+@click.option("--yes", is_flag=True, help="Do it. Without this, only what would go is told (exit code 2).")
+@click.option(
+    "--cwd",
+    default=None,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The project of this directory; of the present one where nothing else is named.",
+)
+@click.option("--session", default="", metavar="ID", help="One session.")
+@click.option("--memory", default="", metavar="ID", help="One memory.")
+@click.option("--remote", is_flag=True, help="The platform's memories too, one by one.")
+@click.option(
+    "--include-project-memory", "shared", is_flag=True, help="With --remote: also what the project's people share."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what went as JSON.")
+@click.pass_obj
+def forget(  # noqa: PLR0917  (click gives them by name)
+    around: Surroundings,
+    yes: bool,
+    cwd: Path | None,
+    session: str,
+    memory: str,
+    remote: bool,
+    shared: bool,
+    as_json: bool,
+) -> int:
+    """Delete evidence, memories, waiting handoffs, jobs and telemetry of a project, a session or a memory.
+
+    What was captured before does not come back, whoever tells it again; what is captured from now on is kept. Notes
+    are not of a session: `memory_forget` deletes them. What was under way to the platform is looked for and deleted
+    until the extraction wait is over.
+
+    Exit code: 0 all is gone; 1 some could not be deleted yet; 2 without --yes.
+    """
+    named = [name for name, value in (("--cwd", cwd), ("--session", session), ("--memory", memory)) if value]
+    if len(named) > 1:
+        raise exits.Leave(exits.WRONG_USE, f"{' and '.join(named)}: name one of them.")
+    directory = "" if session or memory else str((cwd or Path.cwd()).absolute())
+    request = {
+        "cwd": directory,
+        "session": session,
+        "memory": memory,
+        "remote": remote,
+        "include_project_memory": shared,
+        "yes": yes,
+    }
+    try:
+        answer = link.post(around, "/forget", request, seconds=WAIT_SECONDS)
+    except link.NotRunning:
+        answer = _without_daemon(around, request)
+    except (link.Refused, link.NotFound) as error:
+        raise exits.Leave(exits.FAILED, str(error)) from error
+    if as_json:
+        emit_json(answer)
+    elif yes:
+        click.echo(_told(answer["deleted"], "Forgotten", answer))
+        for problem in answer.get("problems") or ():
+            click.echo(f"memsyncd: {clean(problem)}", err=True)
+    else:
+        click.echo(_told(answer["would_delete"], "Would be forgotten", answer))
+    if not yes:
+        raise exits.Leave(exits.WRONG_USE, "Nothing was deleted: say --yes to do it.")
+    return exits.DONE if answer["status"] == "deleted" else exits.FAILED
+
+
+def _without_daemon(around: Surroundings, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Do it on the files; the daemon's parts are loaded for this alone."""
+    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (as above, and all that follow)
+    from daemon.forgetting.without_daemon import forget as forget_alone  # noqa: PLC0415
+    from daemon.lock import AlreadyRunning  # noqa: PLC0415
+    from jobs.queue.errors import QueueError  # noqa: PLC0415
+
+    try:
+        return forget_alone(around.places(), around.load({}).settings, around.environ, request)
+    except ConfigurationError as error:
+        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    except AlreadyRunning as error:
+        raise exits.Leave(exits.FAILED, f"{error} It does not answer; try again in a moment.") from error
+    except (QueueError, OSError) as error:
+        raise exits.Leave(exits.FAILED, f"Nothing was forgotten: {error}.") from error
+
+
+def _told(counts: Mapping[str, int], what: str, answer: Mapping[str, Any]) -> str:
+    target = answer["target"]
+    of = f"{target['kind']} {clean(target['id'])}"
+    parts = [counted(number, *KINDS.get(kind, (kind, kind))) for kind, number in counts.items() if number]
+    return f"{what} of the {of}: {', '.join(parts) or 'nothing was there'}."

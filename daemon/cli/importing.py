@@ -1,0 +1,65 @@
+"""`import`: what `export` wrote, and the notes of the old server's `~/.agent-memory`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daemon.cli import exits
+from daemon.cli.output import emit_json
+from daemon.cli.surroundings import Surroundings
+from daemon.cli.wording import clean, counted
+
+WHAT_BECAME: Mapping[str, str] = {
+    "brought": "new",
+    "updated": "updated",
+    "unchanged": "known already",
+    "older": "older than what is here",
+    "forgotten": "forgotten here, and left out",
+    "expired": "expired",
+}
+
+
+@click.command(name="import", short_help="Read an export, or the notes of ~/.agent-memory.")
+@click.argument("source", metavar="FILE|DIR", required=False, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
+@click.pass_obj
+def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
+    """Bring in the memories and notes of an export (FILE), or the notes of an old server's directory (DIR).
+
+    Without an argument: AGENT_MEMORY_PATH, or ~/.agent-memory. A second time brings nothing. What was forgotten here
+    stays forgotten. Lines that cannot be read are kept aside and named. Exit code: 0 all was read; 1 some was not.
+    """
+    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only where it is needed)
+    from daemon.exchange.importing import ImportFailed, import_from  # noqa: PLC0415
+
+    named = around.environ.get("AGENT_MEMORY_PATH", "")
+    given = source or (Path(named).expanduser() if named else around.home / ".agent-memory")
+    try:
+        answer = import_from(given, around.places(), around.load({}).settings, around.environ)
+    except ConfigurationError as error:
+        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    except ImportFailed as error:
+        raise exits.Leave(exits.FAILED, str(error)) from error
+    if as_json:
+        emit_json(answer)
+    else:
+        _tell(answer)
+    return exits.FAILED if answer["refused"] else exits.DONE
+
+
+def _tell(answer: Mapping[str, Any]) -> None:
+    for kind, one, more in (("memories", "memory", "memories"), ("notes", "note", "notes")):
+        became = answer[kind]
+        told = ", ".join(f"{number:,} {WHAT_BECAME[name]}" for name, number in became.items() if number)
+        if told:
+            click.echo(f"{counted(sum(became.values()), one, more)}: {told}.")
+    if not any(answer["memories"].values()) and not any(answer["notes"].values()):
+        click.echo("Nothing was brought.")
+    for refusal in answer["not_read"]:
+        place = f"line {refusal['line']}: " if refusal["line"] else ""
+        click.echo(f"memsyncd: {clean(refusal['file'])}: {place}{clean(refusal['reason'])}", err=True)
+    if answer["refused"]:
+        kept = f" They are kept in {clean(answer['kept_in'])}." if answer["kept_in"] else ""
+        click.echo(f"memsyncd: {counted(answer['refused'], 'line', 'lines')} could not be read.{kept}", err=True)

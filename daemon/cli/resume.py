@@ -1,0 +1,66 @@
+"""`resume`: the end of a pause. Works without the daemon."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from daemon.cli import exits, link
+from daemon.cli.output import emit_json
+from daemon.cli.pause import on_files
+from daemon.cli.surroundings import Surroundings
+from daemon.cli.wording import clean
+
+
+@click.command(short_help="End a pause.")
+@click.option(
+    "--project",
+    default=None,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The project of this directory, which is paused by itself.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what holds now as JSON.")
+@click.pass_obj
+def resume(around: Surroundings, project: Path | None, as_json: bool) -> int:
+    """End the pause of everything, or with --project that of one project. What waited goes on at once.
+
+    A project that is paused by itself stays so when the pause of everything ends.
+    """
+    directory = str(project.absolute()) if project else ""
+    try:
+        answer = link.post(around, "/resume", {"project": directory})
+    except (link.NotRunning, link.Unanswered, link.NotFound):
+        answer = _without_daemon(around, directory)
+    except link.Refused as error:
+        raise exits.Leave(exits.FAILED, str(error)) from error
+    if as_json:
+        emit_json(answer)
+    else:
+        click.echo(_sentence(answer))
+    return exits.DONE
+
+
+def _without_daemon(around: Surroundings, directory: str) -> dict[str, Any]:
+    from daemon import pause_commands  # noqa: PLC0415  (only without a daemon)
+    from daemon.status.offline import settings_or_default, spools_to_serve  # noqa: PLC0415
+
+    pauses, resolver = on_files(around)
+    places = around.places()
+    spools = spools_to_serve(places, settings_or_default(places, around.environ, []))
+    try:
+        return pause_commands.resume(pauses, resolver.resolve, spools, directory)
+    except OSError as error:
+        raise exits.Leave(exits.FAILED, f"The pause cannot be ended: {error.strerror or error}.") from error
+
+
+def _sentence(answer: Mapping[str, Any]) -> str:
+    already = answer["outcome"] == "already so"
+    what = f"The project in {clean(answer['project'])}" if answer["project"] else "Everything"
+    told = [f"{what} {'was not paused' if already else 'goes on'}."]
+    if answer["project"] and answer["paused_everything"]:
+        told.append("All is paused still: `memsyncd resume`.")
+    if not answer["project"]:
+        told += [f"{clean(root)} stays paused: `memsyncd resume --project`." for root in answer["paused_projects"]]
+    return " ".join(told)

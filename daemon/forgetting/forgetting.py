@@ -1,0 +1,147 @@
+"""Forgetting a session, a project or a memory: the tombstone first, then every copy here, then the platform's."""
+
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from daemon.compose import Parts
+from daemon.forgetting.local_copies import Found, LocalCopies
+from daemon.forgetting.target import Target
+from jobs import forgetting as remote
+from jobs.forgetting import Forgotten, Tally
+from memsyncd.scope.user import is_wildcard
+
+DELETED, PARTIAL, DRY = "deleted", "partial", "refused"
+
+FIRST_LOOK_SECONDS = 30.0
+"""When the job looks on the platform that is queued before we look ourselves: only a crash leaves it the first look."""
+
+AGAIN_SECONDS = 2.0
+"""After a refusal; from then on the queue's own delays hold."""
+
+
+class Forgetting:
+    """Used by the threads that answer requests; one request at a time. `settled` waits until whatever was being taken
+    in as it was called is stored, and tells whether it is. Without it nobody takes anything in: no daemon runs, or it
+    has not begun."""
+
+    def __init__(self, parts: Parts, settled: Callable[[], bool] | None = None) -> None:
+        self._parts = parts
+        self._is_alone = settled is None
+        self._settled = settled or (lambda: True)
+        self._lock = threading.Lock()
+
+    def target(self, request: Mapping[str, Any]) -> Target:
+        """Return what a request names: one of `session`, `memory` and `cwd`."""
+        parts = self._parts
+        session, memory = str(request.get("session") or ""), str(request.get("memory") or "")
+        asked = Target(
+            key=uuid.uuid4().hex[:16],
+            at=parts.clock.wall(),
+            session_id=session,
+            memory_id=memory,
+            remote=bool(request.get("remote")),
+            shared=bool(request.get("include_project_memory")),
+        )
+        if session:
+            return replace(asked, project_id=self._project_of(session))
+        if memory:
+            return asked
+        scope = parts.resolver.resolve(str(request["cwd"]))
+        return replace(asked, repo_id=scope.repo_id, app_id=scope.app_id, project_id=scope.project_id, root=scope.root)
+
+    def summary(self, target: Target) -> dict[str, Any]:
+        """Return what would go, and change nothing."""
+        copies = LocalCopies(self._parts, target, is_alone=False)
+        return {"status": DRY, "target": _told(target), "would_delete": copies.count(), "problems": copies.trouble}
+
+    def forget(self, target: Target) -> dict[str, Any]:
+        """Forget it; return CONTRACT's answer. What could not be deleted is told, and tried again.
+
+        Raises OSError where not even the tombstone could be written: then nothing was deleted.
+        """
+        with self._lock:
+            self._parts.tombstones.add(target)
+            tally, deleted, trouble = self._carry_out(target)
+        counters = self._parts.counters
+        counters.add("forgotten")
+        self._parts.journal.note("forgotten", target=target.kind, deleted=sum(deleted.values()))
+        is_whole = tally.is_whole and not trouble
+        answer = {
+            "status": DELETED if is_whole else PARTIAL,
+            "target": _told(target),
+            "deleted": deleted,
+            "failed": tally.failed + len(trouble),
+            "problems": [*trouble, *tally.reasons[:5]],
+        }
+        if target.remote:
+            answer["remote"] = {"deleted": tally.deleted, "failed": tally.failed, "complete": tally.is_whole}
+        return answer
+
+    def finish(self) -> int:
+        """At start: finish the requests that were cut off; return how many. Raises OSError."""
+        unfinished = self._parts.tombstones.unfinished()
+        for target in unfinished:
+            with self._lock:
+                self._carry_out(target, resumed=True)
+        return len(unfinished)
+
+    def _carry_out(self, target: Target, *, resumed: bool = False) -> tuple[Tally, dict[str, int], Sequence[str]]:
+        parts = self._parts
+        copies = LocalCopies(parts, target, self._is_alone, again=resumed)
+        if not self._settled():
+            copies.trouble.append("what was being taken in is not stored yet")
+        found = copies.find()
+        what = self._remotely(target, found)
+        is_elsewhere = parts.platform.kind != "local"
+        asks = (target.remote and is_elsewhere) or bool(found.open_packets)
+        if asks:
+            until = target.at + parts.delivery.extraction_wait_seconds
+            delay = 0.0 if resumed else FIRST_LOOK_SECONDS if target.remote else 0.0
+            parts.queue.enqueue(
+                remote.forget_job(target.key, what, parts.platform.destination, until=until, delay=delay)
+            )
+        deleted = copies.delete(found)
+        if not copies.trouble:
+            parts.tombstones.finish(target.key)
+        tally = Tally()
+        if target.remote and is_elsewhere and not resumed:
+            tally = self._on_platform(target, what)
+            if tally.deleted:
+                deleted["remote_memories"] = tally.deleted
+        return tally, deleted, copies.trouble
+
+    def _on_platform(self, target: Target, what: Forgotten) -> Tally:
+        """Make the first look, with the request waiting for it."""
+        if is_wildcard(what.user_id):
+            return Tally(failed=1, reasons=["wildcard-scope: the user id is a wildcard; set platform.user_id"])
+        tally = remote.delete_remotely(self._parts.platform, what, now=True)
+        self._parts.queue.hasten(f"{remote.FORGET}:{target.key}", 0.0 if tally.is_whole else AGAIN_SECONDS)
+        return tally
+
+    def _remotely(self, target: Target, found: Found) -> Forgotten:
+        return Forgotten(
+            user_id=self._parts.delivery.user_id(),
+            at=target.at,
+            everything=target.remote,
+            shared=target.shared,
+            session_id=target.session_id,
+            memory_id=target.memory_id,
+            app_id=target.app_id,
+            project_id=target.project_id,
+            packets=tuple(found.packets if target.remote else found.open_packets),
+        )
+
+    def _project_of(self, session_id: str) -> str:
+        """Return the project that a session's shared memories are of; empty where no evidence tells it."""
+        for _, store in self._parts.served.stores():
+            scope = store.scope(session_id)
+            if scope is not None:
+                return scope.project_id
+        return ""
+
+
+def _told(target: Target) -> dict[str, str]:
+    return {"kind": target.kind, "id": target.root or target.name if target.kind == "project" else target.name}

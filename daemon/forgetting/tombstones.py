@@ -1,0 +1,147 @@
+"""What was forgotten, remembered as hashes with a time, and which requests are not finished yet.
+
+A tombstone is written before anything is deleted. So whatever happens between, what was captured before comes in no
+more, and the next start finishes the deletion.
+"""
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from daemon.forgetting.target import MEMORY, PROJECT, SESSION, Target
+
+NAME = "forgotten.json"
+VERSION = 1
+
+MAX_TOMBSTONES = 10_000
+"""The oldest go first. Each event forgotten is known by itself too (memsyncd/evidence/deleting.py)."""
+
+_NAMED = "named"
+"""A project by the names that its memories bear: they do not tell the repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    stones: dict[str, float]
+    unfinished: Sequence[Target]
+
+
+class UnreadableTombstones(OSError):
+    """The file is damaged, or of a newer version: nothing is taken in before somebody has looked."""
+
+
+class Tombstones:
+    """The file of one data directory, written by the daemon or, while none runs, by who holds its lock.
+
+    Safe from any thread. Reading raises UnreadableTombstones, writing OSError too.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self._path = data / NAME
+        self._lock = threading.Lock()
+        self._known: tuple[object, _State] | None = None
+
+    def add(self, target: Target) -> None:
+        """Remember a request, on the disk before this returns."""
+        with self._lock:
+            state = self._read()
+            stones = dict(state.stones)
+            for name in _names(target):
+                stones[name] = max(target.at, stones.get(name, target.at))
+            newest = dict(sorted(stones.items(), key=lambda each: each[1])[-MAX_TOMBSTONES:])
+            others = [each for each in state.unfinished if each.key != target.key]
+            self._write(_State(newest, [*others, target]))
+
+    def finish(self, key: str) -> None:
+        """Note that all local copies are gone; the plain names of the request go with that."""
+        with self._lock:
+            state = self._read()
+            self._write(_State(state.stones, [each for each in state.unfinished if each.key != key]))
+
+    def unfinished(self) -> Sequence[Target]:
+        """Return the requests that were cut off."""
+        with self._lock:
+            return self._read().unfinished
+
+    def covers(self, *, session_id: str, repo_id: str, captured_at: float) -> bool:
+        """Whether what was captured then, Unix seconds, of a session in a repository was forgotten."""
+        with self._lock:
+            stones = self._read().stones
+        if not stones:
+            return False
+        names = (_stone(SESSION, session_id), _stone(PROJECT, repo_id))
+        return any(captured_at <= stones.get(name, float("-inf")) for name in names)
+
+    def covers_memory(self, memory_id: str) -> bool:
+        """Whether a memory of this id was forgotten."""
+        with self._lock:
+            stones = self._read().stones
+        return bool(stones) and _stone(MEMORY, memory_id) in stones
+
+    def covers_made(self, *, session_id: str, app_id: str, project_id: str, made_at: float) -> bool:
+        """Whether a memory made then, Unix seconds, in a session of a project (by the names that memories bear) was
+        forgotten with one of them."""
+        with self._lock:
+            stones = self._read().stones
+        names = (_stone(SESSION, session_id), _stone(_NAMED, f"{app_id}\0{project_id}"))
+        return any(made_at <= stones.get(name, float("-inf")) for name in names)
+
+    def _read(self) -> _State:
+        stamp = _stamp(self._path)
+        if self._known is None or self._known[0] != stamp:
+            self._known = (stamp, _state(self._path))
+        return self._known[1]
+
+    def _write(self, state: _State) -> None:
+        document = {
+            "v": VERSION,
+            "tombstones": state.stones,
+            "unfinished": [target.document() for target in state.unfinished],
+        }
+        temporary = self._path.with_name(f".{NAME}.{os.getpid()}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(temporary, flags, 0o600), "w", encoding="ascii") as file:
+            json.dump(document, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, self._path)
+        directory = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+        self._known = None
+
+
+def _names(target: Target) -> Sequence[str]:
+    stone = _stone(target.kind, target.name)
+    return (stone, _stone(_NAMED, f"{target.app_id}\0{target.project_id}")) if target.kind == PROJECT else (stone,)
+
+
+def _stone(kind: str, name: str) -> str:
+    return hashlib.sha256(f"{kind}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _stamp(path: Path) -> object:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def _state(path: Path) -> _State:
+    try:
+        document = json.loads(path.read_bytes())
+        if document["v"] != VERSION:
+            raise UnreadableTombstones(f"{path} is from a newer version of memsyncd: update memsyncd.")
+        stones = {str(name): float(at) for name, at in document["tombstones"].items()}
+        return _State(stones, [Target.of(each) for each in document["unfinished"]])
+    except FileNotFoundError:
+        return _State({}, ())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnreadableTombstones(f"{path} cannot be read ({type(error).__name__}): what was forgotten?") from error

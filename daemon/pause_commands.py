@@ -1,0 +1,47 @@
+"""What `pause` and `resume` do, in the daemon and without it, and their answers."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from daemon.intake.spool import Spool
+from daemon.pausing import Pauses
+from memsyncd.clock import rfc3339
+from memsyncd.evidence.event import Scope
+
+DONE, ALREADY = "done", "already so"
+
+
+def pause(
+    pauses: Pauses, resolve: Callable[[str], Scope], project: str = "", seconds: float | None = None
+) -> dict[str, Any]:
+    """Pause everything, or the project of the directory `project`; for `seconds`, or without an end. Raises OSError."""
+    if project:
+        scope = resolve(project)
+        changed = pauses.pause_project(scope.repo_id, scope.root, seconds)
+    else:
+        changed = pauses.pause(seconds)
+    return _answer(pauses, resolve, project, changed=changed)
+
+
+def resume(
+    pauses: Pauses, resolve: Callable[[str], Scope], spools: Sequence[Spool], project: str = ""
+) -> dict[str, Any]:
+    """End the pause of everything, or that of one project; the latter outlives the former. Raises OSError."""
+    changed = pauses.resume_project(resolve(project).repo_id) if project else pauses.resume(spools)
+    return _answer(pauses, resolve, project, changed=changed)
+
+
+def _answer(pauses: Pauses, resolve: Callable[[str], Scope], project: str, *, changed: bool) -> dict[str, Any]:
+    state = pauses.state()
+    scope = resolve(project) if project else None
+    found = pauses.project(scope.repo_id) if scope is not None else None
+    held = (found.pause if found is not None else None) if scope is not None else state.everything
+    until = None if held is None else held.until
+    return {
+        "outcome": DONE if changed else ALREADY,
+        "paused": held is not None,
+        "project": scope.root if scope is not None else None,
+        "until": None if until is None else rfc3339(until),
+        "paused_everything": state.everything is not None,
+        "paused_projects": [each.root for each in state.projects],
+    }

@@ -1,0 +1,98 @@
+"""Pauses with a real daemon, without one, and over its restart."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.end_to_end.conftest import Home
+
+MARKED = "paused"
+
+
+def command(home: Home, *arguments: str, code: int = 0) -> dict[str, Any]:
+    done = home.run(*arguments, "--json")
+    assert done.returncode == code, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def waiting(home: Home) -> list[Path]:
+    return sorted((home.spool() / "pending").glob("*.json"))
+
+
+def test_a_pause_holds_capture_sending_and_search_and_a_resume_lets_all_go(hosted: Home) -> None:
+    """What was captured before it is sent at once afterwards; `status` calls it paused and is well."""
+    assert hosted.api is not None
+    hosted.start()
+    hosted.exchange("s", 0)
+    hosted.until(lambda: not waiting(hosted), "it was not taken in")
+    assert command(hosted, "pause")["outcome"] == "done"
+    assert command(hosted, "pause")["outcome"] == "already so"
+    assert (hosted.places.data / MARKED).exists() and (hosted.spool() / MARKED).exists()
+    assert hosted.status()["state"] == "paused"
+    hosted.exchange("s", 1)
+    assert not waiting(hosted)
+    hosted.run("flush", "--json")
+    answer = hosted.client.post("/search", {"query": "which question was it?", "cwd": str(hosted.project)})
+    assert answer["memories"] == []
+    assert hosted.api.accepted_batches() == []
+    assert command(hosted, "resume")["outcome"] == "done"
+    hosted.until(lambda: len(hosted.api.accepted_batches()) == 1, "it was not sent")  # type: ignore[union-attr]
+    assert not (hosted.places.data / MARKED).exists() and not (hosted.spool() / MARKED).exists()
+    assert command(hosted, "resume")["outcome"] == "already so"
+
+
+def test_a_pause_with_an_end_ends_also_while_no_daemon_runs(home: Home) -> None:
+    """Hooks capture again from its end on, and the next daemon removes the markers."""
+    assert command(home, "pause", "--for", "2s")["until"]
+    home.exchange("s", 0)
+    assert not waiting(home)
+    end = (home.places.data / MARKED).stat().st_mtime
+    home.until(lambda: time.time() > end, "time stands still")
+    home.exchange("s", 1)
+    assert len(waiting(home)) == 2
+    home.start()
+    home.until(lambda: not waiting(home), "it was not taken in")
+    assert not (home.places.data / MARKED).exists() and home.status()["state"] == "ok"
+
+
+def test_nothing_grows_old_in_a_pause(home: Home) -> None:
+    """A handoff that waited a fortnight behind a pause is as new when the pause ends, daemon or not."""
+    home.exchange("s", 0)
+    command(home, "pause")
+    for path in waiting(home):
+        os.utime(path, (time.time() - 14 * 86_400,) * 2)
+    command(home, "resume")
+    home.start()
+    home.until(lambda: not waiting(home), "it was not taken in")
+    assert home.status()["spools"][0]["dead"] == 0
+    assert home.status()["counters"]["events_recorded"] == 2
+
+
+def test_what_a_paused_projects_hooks_drop_is_discarded_and_counted(home: Home) -> None:
+    """Other projects go on; what the project had before waits for the resume."""
+    home.start()
+    other = home.root / "other"
+    other.mkdir()
+    (home.project / "src").mkdir()
+    command(home, "pause", "--project", str(home.project))
+    home.exchange("s", 0)
+    home.hook("user-prompt", {"session_id": "o", "cwd": str(other), "prompt": "Another project's.", "prompt_id": "1"})
+    home.until(lambda: home.status()["counters"].get("events_recorded") == 1, "the other project stands still")
+    home.until(lambda: home.status()["counters"].get("events_excluded") == 2, "it was not counted")
+    assert command(home, "resume")["paused_projects"] == [str(home.project.resolve())]
+    command(home, "resume", "--project", str(home.project / "src"))
+    home.exchange("s", 1)
+    home.until(lambda: home.status()["counters"].get("events_recorded") == 3, "it did not go on")
+
+
+def test_a_marker_file_keeps_a_project_out(home: Home) -> None:
+    """`.memsyncd-ignore` in a directory above, up to the repository's root, is as an exclusion in the settings."""
+    (home.project / ".memsyncd-ignore").touch()
+    below = home.project / "src" / "deep"
+    below.mkdir(parents=True)
+    home.start()
+    home.hook("user-prompt", {"session_id": "s", "cwd": str(below), "prompt": "Nobody hears it.", "prompt_id": "1"})
+    home.until(lambda: home.status()["counters"].get("events_excluded") == 1, "it was captured")
