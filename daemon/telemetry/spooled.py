@@ -44,7 +44,7 @@ def counted(places: Iterable[Path]) -> Spooled:
     events = parked = dropped = aside = 0
     for place in places:
         names = _names(place)
-        parked += sum(_is_claim(name) for name in names)
+        parked += sum(_is_claim(name) and stat.S_ISREG(_mode(place / name)) for name in names)
         aside += sum(name.endswith(SET_ASIDE) for name in names)
         events += sum(_events(content) for content in _contents(place, names))
         if DROPPED in names:
@@ -85,6 +85,13 @@ def _names(place: Path) -> list[str]:
             return sorted(entry.name for entry in entries if entry.name.startswith(OURS))
     except OSError:
         return []
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
 
 
 def _is_claim(name: str) -> bool:

@@ -16,6 +16,7 @@ PRIVATE_KEYS = frozenset(
         "error", "path", "cwd", "userid", "agentid", "runid", "repoid", "repositoryid", "projectid", "appid", "filters",
         # Beyond 12.5: what names a session, a repository or a person by itself (12.6 wants these hashed).
         "sessionid", "repository", "repo", "directory", "branch", "transcriptpath", "email", "username", "hostname",
+        "distinctid",  # whose an event is stands beside the properties
     }
 )  # fmt: skip
 """Keys that are dropped, in lower case and without anything but letters and digits (facts 12.5)."""

@@ -39,6 +39,7 @@ def test_what_is_no_file_is_neither_followed_nor_waited_for(tmp_path: Path) -> N
         place = tmp_path / str(number)
         place.mkdir()
         make(place / "telemetry.jsonl")
+        make(place / CLAIM)
         assert counted([place]) == Spooled()
 
 

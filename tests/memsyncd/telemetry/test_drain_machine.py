@@ -240,7 +240,7 @@ class DrainMachine(RuleBasedStateMachine):
             assert not self.swept or counted["telemetry_swept"]
 
 
-SETTINGS = settings(max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=30, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def test_each_event_is_delivered_once_or_kept_whatever_happens() -> None:

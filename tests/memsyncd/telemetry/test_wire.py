@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.telemetry.posthog import MAX_EVENT_BYTES, Sender, Unsendable, Wire, body, wire
@@ -113,7 +113,12 @@ def test_what_is_too_large_is_never_sent(fields: Any) -> None:
 def test_private_keys_of_a_plugins_line_are_not_sent() -> None:
     """Whatever version of a plugin wrote it: the same rules on the way out (facts 12.5)."""
     secret = "sk-" + "proj-" + "a1B2" * 8
-    properties = {"prompt": "p", "Api-Key": "k", "nested": [{"cwd": "/w", "kept": 1}], "note": f"key {secret}"}
+    properties = {
+        "prompt": "p",
+        "Api-Key": "k",
+        "nested": [{"cwd": "/w", "distinct_id": "ana@example.org", "kept": 1}],
+        "note": f"key {secret}",
+    }
     told = sent(properties=properties)["properties"]
     assert told["nested"] == [{"kept": 1}]
     assert set(told) == {"nested", "note", "$lib", "$lib_version", "$process_person_profile"}
@@ -126,6 +131,7 @@ def test_properties_cannot_pass_for_ours() -> None:
     assert (told["$lib"], told["$process_person_profile"]) == ("memsyncd", False)
 
 
+@settings(max_examples=40)
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["event", "uuid", "timestamp", "properties", "distinct_id", "x"]), inner)).map(lambda value: json.dumps(value).encode()))  # fmt: skip
 def test_any_line_is_sent_or_named(text: bytes) -> None:
     """No line, whatever is in it, ends a run."""
