@@ -123,6 +123,7 @@ def compose(
         resolve=resolver.resolve,
         is_excluded=gate.is_not_captured,
         on_event=journal.note,
+        home=places.home,
         is_forgotten=tombstones.covers,
     )
     extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)

@@ -193,7 +193,7 @@ class Upkeep:
         sending = telemetry_run(self._parts)
         counts = queue.counts()
         is_sending = bool(sending) and telemetry_run(self._parts) == sending  # and so was while the jobs were counted
-        if counts.claimed + counts.ready > is_sending:
+        if counts.claimed + counts.ready > is_sending or self._parts.ingest.transcripts.waits.is_any:
             return False
         cooling = {each.name for each in queue.destinations() if each.until is not None or each.parked}
         return not any(

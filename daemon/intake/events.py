@@ -55,6 +55,7 @@ class Events:
         """Return a record as an event; None where an earlier run of the daemon has recorded it."""
         captured = from_rfc3339(handoff.captured_at)
         moment = self.clock.wall() if captured is None else captured
+        moment = min(moment, from_rfc3339(record.captured_at) or moment)
         payload = redact_value(dict(record.payload))
         content = digest(record.kind, record.agent_id, payload)
         key: str | None

@@ -8,6 +8,7 @@ part of the way can digest: whatever it provokes, it is a suspect like what does
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from daemon.intake import own_words
 from daemon.intake.document import TornError, handoff_from
@@ -18,6 +19,7 @@ from daemon.intake.served import Served
 from daemon.intake.sessions import Sessions
 from daemon.intake.spool import Spool, Waiting
 from daemon.intake.suspects import Suspects
+from daemon.intake.transcripts import Transcripts
 from daemon.intake.unlinking import Unlinking
 from daemon.status.findings import Findings
 from jobs.delivery import checkpoint_job
@@ -27,6 +29,7 @@ from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
+from memsyncd.evidence.transcript_offsets import TranscriptOffset
 from memsyncd.hooks.adapters import records_for
 from memsyncd.hooks.handoff import Handoff, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION
@@ -48,11 +51,12 @@ _OF_A_ROW = (sqlite3.DataError, sqlite3.IntegrityError)
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """A handoff on its way: the file it was, and what is to be stored of it."""
+    """A handoff on its way: the file it was, what is to be stored of it, and how far its transcript is read then."""
 
     waiting: Waiting
     taken: Taken
     events: Sequence[NewEvent]
+    transcript: TranscriptOffset | None = None
 
 
 @dataclass
@@ -60,7 +64,7 @@ class Ingest:
     """Works through the served spools. `resolve` tells a directory's scope, `is_excluded` whether nothing of it is
     captured; `on_event(kind, **fields)` tells observers, without texts. `on_stored`, if anybody asks, is given the
     events of a commit that brought something new; `is_forgotten` tells of a session, a repository and a time of capture
-    whether it was forgotten since."""
+    whether it was forgotten since. `home` is the user's, whose transcripts are read; without it none are."""
 
     served: Served
     queue: JobQueue
@@ -73,18 +77,21 @@ class Ingest:
     on_event: Callable[..., None]
     grace: Grace = field(init=False)
     requests: FlushRequests = field(init=False)
+    transcripts: Transcripts = field(init=False)
     _suspects: Suspects = field(init=False)
     _events: Events = field(init=False)
     _answered: set[tuple[str, str]] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
     is_forgotten: Callable[..., bool] = lambda **_: False
+    home: Path | None = None
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
         self._suspects = Suspects(self.grace, self.counters, self.findings, self.on_event)
         self.requests = FlushRequests(self.queue, self.counters, self.on_event)
         self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded)
+        self.transcripts = Transcripts(self.clock, self.counters, self.findings, self.is_excluded, self.home)
 
     def scan(self, *, stopping: Callable[[], bool] = lambda: False) -> int:
         """Take in everything that waits in every spool; return how many handoffs were."""
@@ -99,8 +106,8 @@ class Ingest:
         taken = 0
         where = str(spool.path)
         try:
-            waiting = self._to_take(spool)
             store = self._store(spool)
+            waiting = self._to_take(spool, store)
             if store is None:
                 self._suspects.put_off(spool.name)  # what waits goes on waiting
                 return 0
@@ -126,19 +133,24 @@ class Ingest:
         except KeyError:
             return None
 
-    def _to_take(self, spool: Spool) -> list[Waiting]:
+    def _to_take(self, spool: Spool, store: EvidenceStore | None) -> list[Waiting]:
         """Return what waits; a pause keeps it young instead. Suspects that are gone are forgotten."""
         if spool.own and spool.paused.exists():
             spool.refresh()
             waiting = []
+            if store is not None:
+                self.transcripts.pass_over(store)
         else:
             waiting = spool.waiting()
-        self._suspects.keep(spool.name, {entry.stem for entry in waiting})
+        stems = {entry.stem for entry in waiting}
+        self._suspects.keep(spool.name, stems)
+        self.transcripts.waits.keep(spool.name, stems)
         return waiting
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
         claimed: list[_Claimed] = []
         self._events.begin_batch()
+        self.transcripts.begin_batch()
         try:
             for waiting in batch:
                 one = self._claim(spool, store, waiting)
@@ -158,7 +170,9 @@ class Ingest:
         try:
             if self._suspects.is_beyond_limits(spool, waiting, age):
                 return None
-            if self.grace.holds(spool.name, waiting) or not spool.claim(stem):
+            if self.grace.holds(spool.name, waiting) or self.transcripts.waits.holds(spool.name, stem):
+                return None
+            if not spool.claim(stem):
                 return None
         except OSError as error:
             self._suspects.leave(spool, stem, error)
@@ -190,8 +204,12 @@ class Ingest:
                     self._suspects.lost("handoffs_dead", spool, waiting.stem)
                 return None
             records = records_for(handoff, spool.harness, redact=redact)
-            events = self._not_forgotten(handoff, waiting, self._events.of(handoff, records, spool, store))
-            return _Claimed(waiting, Taken(waiting.stem, handoff, records, age), events)
+            whole = self.transcripts.complete(handoff, records, spool, store, waiting)
+            if whole is None:
+                give_back(spool, waiting.stem)
+                return None
+            events = self._not_forgotten(handoff, waiting, self._events.of(handoff, whole.records, spool, store))
+            return _Claimed(waiting, Taken(waiting.stem, handoff, whole.records, age), events, whole.reached)
         except (TornError, NotAHandoffError) as error:
             self._suspects.suspect(spool, waiting, str(error))
         except _OF_THE_STORES:
@@ -248,9 +266,12 @@ class Ingest:
 
     def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Claimed]) -> None:
         events = [event for one in claimed for event in one.events]
+        transcripts = [one.transcript for one in claimed if one.transcript is not None]
+        if not events and not transcripts:
+            return
+        appended = store.append(events, transcripts)
         if not events:
             return
-        appended = store.append(events)
         self.counters.add("events_recorded", appended.inserted)
         self.counters.add("events_repeated", appended.duplicates)
         self.on_event("evidence-recorded", spool=spool.name, events=appended.inserted, repeated=appended.duplicates)

@@ -93,5 +93,5 @@ class IngestThread:
 
     def _pause(self, maintained: float) -> float:
         left = maintained + SCAN_SECONDS - self.ingest.clock.monotonic()
-        grace = self.ingest.grace.next_look_seconds()
-        return max(0.0, min(left, SCAN_SECONDS if grace is None else grace + 0.05))
+        looks = (self.ingest.grace.next_look_seconds(), self.ingest.transcripts.waits.next_look_seconds())
+        return max(0.0, min(left, *(SCAN_SECONDS if look is None else look + 0.05 for look in looks)))

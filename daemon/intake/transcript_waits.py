@@ -70,6 +70,11 @@ class TranscriptWaits:
         for name, stem in [each for each in self._waits if each[0] == spool and each[1] not in stems]:
             self.forget(name, stem)
 
+    @property
+    def is_any(self) -> bool:
+        """Whether a handoff waits."""
+        return bool(self._waits)
+
     def next_look_seconds(self) -> float | None:
         """Return how long until the first look that is due, or None where nothing waits."""
         if not self._waits:

@@ -17,7 +17,6 @@ from daemon.intake.transcript_waits import TranscriptWaits
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.counters import Counters
-from memsyncd.evidence.event import Scope
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.evidence.transcript_offsets import LastPrompt, TranscriptOffset
 from memsyncd.hooks.adapters import session_of
@@ -56,6 +55,7 @@ class _Asked:
     session_id: str
     spool: Spool
     waiting: Waiting
+    home: Path
 
     @property
     def is_of_payloads(self) -> bool:
@@ -76,16 +76,14 @@ class _Asked:
 
 @dataclass
 class Transcripts:
-    """Used by the one thread that owns the spools. `is_forgotten` tells of a session, a repository and a time whether
-    that was forgotten since. `home` and `owner` are the user's: nobody else's files are read."""
+    """Used by the one thread that owns the spools. `home` and `owner` are the user's, and nobody else's files are read;
+    without `home` none are."""
 
     clock: Clock
     counters: Counters
     findings: Findings
-    resolve: Callable[[str], Scope]
     is_excluded: Callable[[str], bool]
-    is_forgotten: Callable[..., bool] = lambda **_: False
-    home: Path = field(default_factory=Path.home)
+    home: Path | None = None
     owner: int = field(default_factory=os.geteuid)
     waits: TranscriptWaits = field(init=False)
     _reached: dict[tuple[str, str], TranscriptOffset] = field(default_factory=dict)
@@ -113,11 +111,11 @@ class Transcripts:
         """
         source = SOURCES.get(handoff.harness or spool.harness)
         session_id = session_of(handoff)
-        if source is None or not store.own or session_id == UNKNOWN_SESSION:
+        if source is None or self.home is None or not store.own or session_id == UNKNOWN_SESSION:
             return Completed(records)
         if self.waits.is_behind(spool.name, session_id, waiting.stem):
             return None
-        asked = _Asked(handoff, records, source, session_id, spool, waiting)
+        asked = _Asked(handoff, records, source, session_id, spool, waiting, self.home)
         completed = self._complete(asked, store)
         if completed is not None:
             self.waits.forget(spool.name, waiting.stem)
@@ -151,7 +149,7 @@ class Transcripts:
             return self._lacking(asked, store)
         if handoff.action == FLUSH:
             return Wanted(is_answer_due=False, is_session_over=handoff.reason == "session-end")
-        return Wanted(until=asked.captured_at, is_answer_due=not asked.has_answer)
+        return Wanted(until=asked.captured_at)
 
     def _lacking(self, asked: _Asked, store: EvidenceStore) -> Wanted | None:
         """Return what the payload should have told: the answer to the session's last prompt, and no earlier one."""
@@ -165,7 +163,7 @@ class Transcripts:
         return Wanted(until=asked.captured_at, is_last_only=True, not_before=not_before)
 
     def _read(self, asked: _Asked, wanted: Wanted, known: TranscriptOffset | None) -> Completed | None:
-        path = place.path_of(asked.source, asked.handoff.hook_input, asked.session_id, self.home)
+        path = place.path_of(asked.source, asked.handoff.hook_input, asked.session_id, asked.home)
         if not path and (asked.is_of_payloads or not wanted.is_answer_due):
             return Completed(asked.records)
         may_wait = not self.waits.is_over(asked.spool.name, asked.waiting, self.clock.wall())
@@ -186,7 +184,7 @@ class Transcripts:
         return self._taken(asked, found, choice)
 
     def _look(self, asked: _Asked, path: str, known: TranscriptOffset | None) -> Look:
-        below = (self.home, *(Path(root) for root in asked.source.roots))
+        below = (asked.home, *(Path(root) for root in asked.source.roots))
         opened = place.open_transcript(path, below=below, owner=self.owner)
         try:
             return following.look(asked.source.steps_of, opened, asked.session_id, known)
@@ -202,17 +200,10 @@ class Transcripts:
         self.counters.add("transcript_lines_passed_over", found.lines_passed_over)
         records = asked.records
         if not asked.has_answer:
-            new = [record for each in taken if not self._is_forgotten(asked, each) for record in _records(asked, each)]
+            new = [record for each in taken for record in _records(asked, each)]
             self.counters.add("transcript_answers", sum(record.kind == ANSWER for record in new))
             records = (*records, *new)
         return Completed(records, following.after(found, taken))
-
-    def _is_forgotten(self, asked: _Asked, exchange: Exchange) -> bool:
-        at = exchange.began_at
-        if at is None:
-            return False
-        repo_id = self.resolve(_directory(asked)).repo_id
-        return self.is_forgotten(session_id=asked.session_id, repo_id=repo_id, captured_at=at)
 
     def _note(self, asked: _Asked, completed: Completed) -> None:
         """Remember within the batch what its commit is about to store."""

@@ -144,6 +144,11 @@ KINDS: dict[str, Kind] = {
         "{where} is named like a handoff and is none, so it is never opened",
         "Remove it: `rm -ri {where}`.",
     ),
+    "transcript-unreadable": _note(
+        "A transcript of {where} cannot be read, so answers are missing that its hooks do not tell",
+        "The detail names the file and why: `ls -l` shows whose it is. It is tried again with the next answer, and what "
+        "was said since the last one read is taken then.",
+    ),
     "hook-errors": _note(
         "Hooks could not write their handoffs",
         "The hook's log says why: `tail {where}`.",

@@ -29,7 +29,8 @@ class Record:
     """One event before it is redacted and stored.
 
     `payload` holds JSON values only. `turn_id` is the harness's own id of the turn or event (prompt id, tool use
-    id), empty when it sends none: it is what tells a repeated hook from a repeated prompt.
+    id), empty when it sends none: it is what tells a repeated hook from a repeated prompt. `captured_at` is RFC 3339,
+    empty where it is the handoff's.
     """
 
     kind: str
@@ -39,3 +40,4 @@ class Record:
     turn_id: str = ""
     agent_id: str = ""
     transcript_path: str = ""
+    captured_at: str = ""

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from memsyncd.clock import rfc3339
 from memsyncd.hooks.record import Record
-from memsyncd.transcripts.turn import ASSISTANT, Exchange
+from memsyncd.transcripts.turn import ASSISTANT, Exchange, Turn
 
 
 def records(
@@ -19,12 +20,17 @@ def records(
     if with_prompts:
         for number, turn in enumerate(exchange.prompts):
             if (prompt := fit(turn.text)).strip():
-                found.append(Record("user_prompt", session_id, {"prompt": prompt}, cwd, f"{name}:{number}"))
+                told = {"prompt": prompt}
+                found.append(Record("user_prompt", session_id, told, cwd, f"{name}:{number}", captured_at=_at(turn)))
     answer = exchange.answer
     if answer is None or not (text := fit(answer.text)).strip():
         return found
-    said = [told for turn in exchange.replies if (told := fit(turn.text)).strip()]
+    said = [words for turn in exchange.replies if (words := fit(turn.text)).strip()]
     payload: dict[str, object] = {"text": text}
     if len(said) > 1:
         payload["transcript_messages"] = [{"role": ASSISTANT, "content": each} for each in said]
-    return [*found, Record("assistant_stop", session_id, payload, cwd, name)]
+    return [*found, Record("assistant_stop", session_id, payload, cwd, name, captured_at=_at(answer))]
+
+
+def _at(turn: Turn) -> str:
+    return "" if turn.at is None else rfc3339(turn.at)
