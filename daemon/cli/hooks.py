@@ -1,7 +1,8 @@
-"""`hook`, which a harness calls, and `hooks command`, which prints the faster line that does the same."""
+"""`hook`, which a harness calls, and `hooks`: the faster line that does the same, printed or installed."""
 
 import click
 
+from daemon.cli import hooks_install
 from daemon.cli.surroundings import Surroundings
 
 
@@ -20,9 +21,14 @@ def hook(action: str, harness: str, reason: str) -> None:
     raise AssertionError(action, harness, reason)  # daemon.__main__ goes its own short way before this is loaded
 
 
-@click.group(short_help="The lines a harness's own configuration needs.")
+@click.group(short_help="Hooks in a harness's own configuration: install, uninstall, list.")
 def hooks() -> None:
-    """Print the lines a harness's own configuration needs."""
+    """Put our hooks into a harness's own configuration, take them out, show where they are, or print one line."""
+
+
+hooks.add_command(hooks_install.install)
+hooks.add_command(hooks_install.uninstall)
+hooks.add_command(hooks_install.list_hooks)
 
 
 @hooks.command()
@@ -31,7 +37,9 @@ def hooks() -> None:
 @click.option("--reason", default="", metavar="R", help="Why a flush is asked for, such as session-end.")
 @click.pass_obj
 def command(around: Surroundings, action: str, harness: str, reason: str) -> None:
-    """Print the command line for one event: absolute interpreter and script, no shim.
+    """Print the command line for one event, as `install` writes it: absolute interpreter and script, no shim.
+
+    Once one of them is gone, it does nothing, in silence.
 
     With MEMSYNCD_HOME set, the line carries it, for the harness may be started without.
 

@@ -1,0 +1,114 @@
+"""Putting something of ours into a file, or taking it out: with a backup, and to the byte where that can be done.
+
+The backup is the file before the first entry of ours. Taking out begins with it: where putting ours into it would give
+the file just as it is, nobody has touched the file since, and it becomes what it was, to the byte. Otherwise our
+entries go one by one, and everything else stays.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from daemon.installing import config_file
+from daemon.installing.config_file import ConfigFile
+from daemon.installing.errors import CannotInstall, NotParsable, Unfit
+
+OURS_ALONE = frozenset({"", "{}", '{"version":1}'})
+"""What is left of a file that held nothing but entries of ours, without its white space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What to do to a text; pure, each may raise NotParsable and Unfit. `is_right` tells whether it has just what
+    `install` puts there. `is_own_file` where nobody but us has a reason to write such a file."""
+
+    has_ours: Callable[[str], bool]
+    is_right: Callable[[str], bool]
+    install: Callable[[str], str]
+    uninstall: Callable[[str, str | None], str]
+    is_own_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done to a file. `backup` is where its earlier content is, if it is kept."""
+
+    file: Path
+    changed: bool
+    backup: Path | None = None
+
+
+def put(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
+    """Put ours into the file at `path`. Raises CannotInstall and OSError; the file is then as it was."""
+    file = config_file.read(path, uid, is_private=is_private)
+    with _placed(file):
+        text = file.text
+        new = edit.install(text)
+        if new == text and file.content is not None:
+            return Change(path, changed=False)
+        if not edit.is_right(new):
+            raise Unfit("our entries do not fit into it as it is written; put them in by hand")
+    backup = _kept(file, edit)
+    config_file.write(file, new.encode())
+    return Change(path, changed=True, backup=backup)
+
+
+def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
+    """Take ours out of the file at `path`. Raises CannotInstall and OSError; the file is then as it was."""
+    file = config_file.read(path, uid, is_private=is_private)
+    if file.content is None:
+        return Change(path, changed=False)
+    with _placed(file):
+        text = file.text
+        if not edit.has_ours(text):
+            return Change(path, changed=False)
+        before = _before(file, edit, uid)
+        if before is not None and edit.install(before) == text:
+            config_file.write(file, before.encode())
+            config_file.drop_backup(file)
+            return Change(path, changed=True)
+        if edit.install("") == text:
+            config_file.delete(file)
+            return Change(path, changed=True)
+        new = edit.uninstall(text, before)
+        if edit.has_ours(new):
+            raise Unfit("our entries cannot be told from the rest of it; take them out by hand")
+    backup = _kept(file, edit)
+    if edit.is_own_file and "".join(new.split()) in OURS_ALONE:
+        config_file.delete(file)
+    else:
+        config_file.write(file, new.encode())
+    return Change(path, changed=True, backup=backup)
+
+
+def _before(file: ConfigFile, edit: Edit, uid: int) -> str | None:
+    """Return the file as it was before us: its backup, if that can be read and holds nothing of ours."""
+    text = config_file.backed_up(file, uid)
+    try:
+        return None if text is None or edit.has_ours(text) else text
+    except (NotParsable, Unfit):
+        return None
+
+
+def _kept(file: ConfigFile, edit: Edit) -> Path | None:
+    """See to a backup before a change: a new one of a file without ours, else the one there is, else what there is."""
+    path = config_file.backup_path(file)
+    if file.content is None:
+        return None
+    return path if edit.has_ours(file.text) and path.exists() else config_file.back_up(file)
+
+
+class _placed:  # noqa: N801  (used as a statement)
+    """Says in which file something could not be read or changed."""
+
+    def __init__(self, file: ConfigFile) -> None:
+        self._file = file
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, NotParsable):
+            raise CannotInstall(f"{self._file.path} cannot be parsed: {error}. It was left as it is.") from error
+        if isinstance(error, Unfit):
+            raise CannotInstall(f"{self._file.path}: {error}. It was left as it is.") from error

@@ -1,0 +1,152 @@
+"""Hooks of one harness for one user or project: installed, taken out, and looked at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from daemon.installing import change, config_file
+from daemon.installing.change import Change, Edit
+from daemon.installing.editing import json_edit
+from daemon.installing.entry import Entry
+from daemon.installing.errors import CannotInstall, NotParsable, Unfit
+from daemon.installing.forms import FORMS
+from daemon.installing.harness import Harness
+from daemon.installing.own_lines import other_memory, own_handler
+from memsyncd.hooks.command_line import command_line
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Whose configuration it is: `root` is the home, or a project's directory. `data` is a MEMSYNCD_HOME to write into
+    the lines, "" for none."""
+
+    root: Path
+    environ: Mapping[str, str]
+    uid: int
+    is_project: bool = False
+    data: str = ""
+
+    @property
+    def scope(self) -> str:
+        """`user` or `project`."""
+        return "project" if self.is_project else "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a harness's hooks stand. `state` is absent, installed, outdated (other lines than this version would write),
+    broken (a program they run is gone), or unreadable. `events` are those that run ours, `missing` those that should.
+    `foreign` are others' entries and plugins that seem to record the same session."""
+
+    harness: str
+    scope: str
+    file: Path
+    state: str
+    events: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+
+
+def install(harness: Harness, around: Around) -> Change:
+    """Put our hooks into the harness's file. Raises CannotInstall, Unsupported, OSError; ValueError without a real
+    interpreter to write down."""
+    path = harness.file(around.root, around.environ, is_project=around.is_project)
+    return change.put(path, _edit(harness, around), around.uid, is_private=not around.is_project)
+
+
+def uninstall(harness: Harness, around: Around) -> Change:
+    """Take our hooks, whichever version's, out of the harness's file. Raises as `install` does."""
+    path = harness.file(around.root, around.environ, is_project=around.is_project)
+    return change.take(path, _edit(harness, around), around.uid, is_private=not around.is_project)
+
+
+def look(harness: Harness, around: Around) -> Found:
+    """Return how the harness's hooks stand; changes nothing. Raises Unsupported; ValueError as `install` does."""
+    path = harness.file(around.root, around.environ, is_project=around.is_project)
+    wants = wanted(harness, around)
+    try:
+        text = config_file.read(path, around.uid, is_private=True).text
+        entries = FORMS[harness.form].entries(text, harness)
+    except (CannotInstall, OSError) as error:
+        return Found(harness.name, around.scope, path, "unreadable", problems=(str(error),))
+    foreign = [line for entry in entries if (line := other_memory(entry.handler))]
+    found = Found(
+        harness.name, around.scope, path, "absent", foreign=tuple(dict.fromkeys([*foreign, *_plugins(harness, text)]))
+    )
+    own = [entry for entry in entries if entry.is_ours]
+    return _judged(found, own, wants, _switched_off(harness, text)) if own else found
+
+
+def _judged(found: Found, own: list[Entry], wants: tuple[Entry, ...], off: tuple[str, ...]) -> Found:
+    """Return `found` with what its entries of ours are worth."""
+    gone = _gone(own)
+    missing = tuple(entry.event for entry in wants if entry not in own)
+    is_current = not missing and len(own) == len(wants)
+    return replace(
+        found,
+        state="broken" if gone else "installed" if is_current else "outdated",
+        events=tuple(dict.fromkeys(entry.event for entry in own)),
+        missing=missing,
+        problems=(*gone, *off),
+    )
+
+
+def wanted(harness: Harness, around: Around) -> tuple[Entry, ...]:
+    """Return the entries this version writes."""
+    return tuple(
+        Entry(
+            event.name,
+            harness.handler.entry(
+                command_line(event.action, harness.name, reason=event.reason, home=around.data), event.limit
+            ),
+        )
+        for event in harness.events
+    )
+
+
+def _edit(harness: Harness, around: Around) -> Edit:
+    form, wants = FORMS[harness.form], wanted(harness, around)
+
+    def own(text: str) -> list[Entry]:
+        return [entry for entry in form.entries(text, harness) if entry.is_ours]
+
+    return Edit(
+        has_ours=lambda text: bool(own(text)),
+        is_right=lambda text: sorted(map(repr, own(text))) == sorted(map(repr, wants)),
+        install=lambda text: form.install(text, wants, harness),
+        uninstall=lambda text, before: form.uninstall(text, before, harness),
+        is_own_file="memsyncd" in (harness.user.name if harness.user else ""),
+    )
+
+
+def _gone(own: list[Entry]) -> tuple[str, ...]:
+    """Return a sentence for each program that entries of ours run and that is not there."""
+    lines = [line for entry in own if (line := own_handler(entry.handler))]
+    programs = [path for line in lines for path in (line.interpreter, line.script) if path.startswith("/")]
+    return tuple(f"{path} is gone" for path in dict.fromkeys(programs) if not Path(path).is_file())
+
+
+def _switched_off(harness: Harness, text: str) -> tuple[str, ...]:
+    return tuple(sentence for path, value, sentence in harness.switches if _at(_json(text), path) == value)
+
+
+def _plugins(harness: Harness, text: str) -> list[str]:
+    """Return the names of enabled plugins that seem to record sessions."""
+    found = [_at(_json(text), path) for path in harness.plugins]
+    names = [name for value in found if isinstance(value, dict) for name, on in value.items() if on]
+    return [f"plugin {name}" for name in names if other_memory({"command": name})]
+
+
+def _json(text: str) -> Any:
+    try:
+        return json_edit.read(text)
+    except (NotParsable, Unfit):
+        return {}
+
+
+def _at(document: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        document = document.get(step) if isinstance(document, dict) else None
+    return document
