@@ -7,7 +7,7 @@ by the rules from whoever asks for the verdict next.
 """
 
 from jobs.failures import after_failure, after_store_error
-from jobs.left_to_model import Extracting
+from jobs.left_to_model import PATIENCE_SECONDS, Extracting
 from jobs.outcomes import Done, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.errors import QueueError
@@ -74,18 +74,20 @@ def _made(made: Made, extracting: Extracting, event_id: str) -> Outcome:
 def _failed(error: PlatformError, extracting: Extracting, event_id: str, batch: Batch, *, left: float) -> Outcome:
     """Cool the endpoint. The batch waits for it only where it may well be back in time."""
     outcome = after_failure(error, extracting.extractor.destination)
-    if not isinstance(error, Cancelled) and not is_worth_waiting(
-        error, is_first=not extracting.is_failing(), left=left
-    ):
-        extracting.fall_back(event_id, batch, SLOW if isinstance(error, NoAnswer) else AWAY)
+    if isinstance(error, Cancelled) or is_worth_waiting(error, is_first=not extracting.is_failing(), left=left):
+        return outcome
+    is_slow = isinstance(error, NoAnswer)
+    extracting.fall_back(event_id, batch, SLOW if is_slow else AWAY)
+    if is_slow:  # the endpoint is soon found to be there again, and would be as slow with the next
+        extracting.report(f"{error.message} (extractor.timeout_seconds)")
     return outcome
 
 
 def is_worth_waiting(error: PlatformError, *, is_first: bool, left: float) -> bool:
-    """Whether an endpoint that just failed may answer within the `left` seconds: it could not be reached for the first
-    time (a server that starts), or it names a time itself."""
+    """Whether an endpoint that just failed for the first time may answer within the `left` seconds: it could not be
+    reached (a server that starts), or it names a time itself."""
     if isinstance(error, Busy) and error.retry_after is not None:
-        return error.retry_after < left / 2
+        return is_first and error.retry_after < min(left, PATIENCE_SECONDS)
     return is_first and isinstance(error, Unreachable) and left > 0.0
 
 

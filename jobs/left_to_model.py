@@ -26,6 +26,9 @@ LANE = "extractor"
 AWAY_FAILURES = 2
 """So many failures in a row, and no batch waits for the endpoint any more until it has answered a probe."""
 
+PATIENCE_SECONDS = 15.0
+"""Nor while it cools for longer: a server that starts is there sooner, and a flush should not wait for the others."""
+
 CLOCK_SLACK_SECONDS = 2.0
 """A batch that was accepted so much later than now was accepted before the clock was set back: it waits no more."""
 
@@ -155,9 +158,11 @@ class Extracting:
         found = (each for each in self.queue.destinations() if each.name == name)
         return next((each for each in found if each.parked or each.failures or each.until is not None), None)
 
-    @staticmethod
-    def _is_away(state: Destination | None) -> bool:
-        return state is not None and (state.parked or state.failures >= AWAY_FAILURES)
+    def _is_away(self, state: Destination | None) -> bool:
+        if state is None:
+            return False
+        cools_long = state.until is not None and state.until - self.clock.wall() > PATIENCE_SECONDS
+        return state.parked or state.failures >= AWAY_FAILURES or cools_long
 
     def _queue(self, event_id: str) -> None:
         job = extract_job(event_id, self.extractor.destination)

@@ -211,6 +211,27 @@ def test_whatever_the_model_does_the_batch_is_delivered(behaviour: behave.Behavi
         assert model.made.packet().attempts == 0
 
 
+@pytest.mark.parametrize("behaviour", [behave.busy(500), behave.busy(429, "60"), behave.refuse_key()])
+def test_while_the_model_cools_for_long_no_batch_waits(model: WithModel, behaviour: behave.Behaviour) -> None:
+    """The one that met the failure does not, and none of those that come after it."""
+    model.fake.always(behaviour)
+    for number in range(3):
+        job = model.say(f"From now on host{number} is restarted by the operator.", f"t{number}")
+        model.made.run(1.5)
+        assert model.made.job(job).state is JobState.DONE
+    assert model.counted("extractor_away") == 3
+    assert len(model.fake.requests()) == 1
+
+
+def test_a_slow_model_is_told_of(model: WithModel) -> None:
+    """Though it is soon found to be there: the next batch will wait as long."""
+    model.fake.script(behave.cut())
+    model.say(SAID)
+    model.made.run(20.0)
+    assert not model.extracting.is_failing()
+    assert "extractor.timeout_seconds" in model.told[-1]
+
+
 def test_a_short_retry_after_is_worth_waiting_for(model: WithModel) -> None:
     """A model that says when it is free again makes the memories then."""
     model.fake.script(behave.busy(429, "5"))
@@ -362,7 +383,9 @@ def test_batches_go_to_the_model_in_their_order(model: WithModel) -> None:
         (NotUnderstood("no"), True, 80.0, False),
         (KeyRefused("no"), True, 80.0, False),
         (Busy("no", status=503), True, 80.0, False),
-        (Busy("no", status=429, retry_after=5.0), False, 80.0, True),
+        (Busy("no", status=429, retry_after=5.0), True, 80.0, True),
+        (Busy("no", status=429, retry_after=5.0), True, 4.0, False),
+        (Busy("no", status=429, retry_after=5.0), False, 80.0, False),
         (Busy("no", status=429, retry_after=50.0), True, 80.0, False),
     ],
 )
