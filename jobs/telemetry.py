@@ -59,15 +59,19 @@ def telemetry_job(destination: str) -> NewJob:
 
 
 def stand(queue: JobQueue, destination: str | None) -> None:
-    """At start: have exactly the job of `destination`, to come; None for no telemetry, and no job.
+    """At start, and after a no: have exactly the job of `destination`, to come; None for no telemetry, and no job.
 
     A job that died or ended under earlier settings lives again, and an endpoint that refused its key is asked anew:
-    somebody may have changed it.
+    somebody may have changed it. The trouble of an endpoint that is none any more is nobody's.
     """
     for state in ACTIVE:
         for job in queue.jobs(state=state, kind=TELEMETRY):
             if job.id != destination:
                 queue.cancel(job.id, "telemetry goes elsewhere, or is off")
+    for each in queue.destinations():
+        is_ours, is_held = each.name.startswith(f"{TELEMETRY}:"), each.parked or each.until is not None
+        if is_ours and is_held and (each.parked or each.name != destination):
+            queue.release(each.name)
     if destination is None:
         return
     known = queue.get(destination)
@@ -77,8 +81,6 @@ def stand(queue: JobQueue, destination: str | None) -> None:
         queue.reopen(destination)
     elif known.state not in ACTIVE:
         queue.retry(destination)
-    if any(each.parked for each in queue.destinations() if each.name == destination):
-        queue.release(destination)
 
 
 def telemetry(context: JobContext, reporting: Reporting) -> Outcome:

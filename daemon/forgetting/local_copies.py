@@ -8,7 +8,6 @@ from functools import partial
 from typing import TypeVar
 
 from daemon.compose import Parts
-from daemon.forgetting import telemetry_lines
 from daemon.forgetting.handoff_files import HandoffFiles
 from daemon.forgetting.target import MEMORY, Target
 from daemon.intake.spool import Spool
@@ -137,6 +136,8 @@ class LocalCopies:
         return memories.Whose(target.session_id, target.app_id, target.project_id, target.memory_id)
 
     def _telemetry(self, found: Found) -> int:
+        from daemon.forgetting import telemetry_lines  # noqa: PLC0415  (while telemetry is off no daemon loads its room)
+
         names = [*{session for _, session in found.sessions}, *([self.target.repo_id] if self.target.repo_id else [])]
         told = telemetry_lines.hashes(self.parts.places.data, names)
         places = [self.parts.places.data, *(spool.path for spool in self.parts.served.spools() if spool.own)]

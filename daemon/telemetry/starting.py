@@ -36,9 +36,14 @@ def run_under_way(parts: Parts) -> int:
 
 
 def look(parts: Parts) -> None:
-    """Hear, while telemetry is on, whether it was switched off."""
-    if parts.telemetry is not None:
-        parts.telemetry.look()
+    """Hear, while telemetry is on, whether it was switched off: then it has no job either."""
+    if parts.telemetry is None:
+        return
+    parts.telemetry.look()
+    if parts.telemetry.is_refused:
+        from jobs.telemetry import stand  # noqa: PLC0415  (loaded where telemetry is on)
+
+        stand(parts.queue, None)
 
 
 def at_start(parts: Parts) -> None:

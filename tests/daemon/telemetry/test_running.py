@@ -20,7 +20,7 @@ from jobs.job import JobState
 from jobs.outcomes import Cool, Ended, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.workers import Workers
-from jobs.telemetry import TELEMETRY, telemetry_job
+from jobs.telemetry import REFUSED, TELEMETRY, telemetry_job
 from memsyncd.platforms.platform import Cancelled
 from memsyncd.telemetry import identity, lifecycle
 from tests.clocks import HandClock
@@ -125,12 +125,36 @@ def test_a_no_is_heard_while_the_endpoint_refuses_the_key(home: Composed) -> Non
     home.spool()
     home.upkeep.start()
     home.upkeep.tick()
+    refuse_key(home)
     spooled(home)
     assert "telemetry.jsonl" in files(home)
+    assert "telemetry-refused" in str(home.view.status()["problems"])
     home.places.config_file.write_text("[telemetry]\nenabled = false\n")
     home.upkeep.tick()
+    assert [job.state for job in home.jobs(KIND)] == [JobState.CANCELLED]
+    assert "telemetry" not in str(home.view.status()["problems"])
     assert [name for name in files(home) if not name.startswith((lifecycle.NAME, lifecycle.SENTINEL_PREFIX))] == []
     assert home.view.status()["telemetry"]["enabled"] is False
+
+
+def refuse_key(home: Composed) -> None:
+    """Let the endpoint be parked, as after a 401."""
+    claims = [home.parts.queue.claim(), home.parts.queue.claim()]
+    claim = next(claim for claim in claims if claim and claim.job.kind == KIND)
+    home.parts.queue.finish(claim, Cool(JOB, "the key was refused", REFUSED, parked=True))
+
+
+def test_switched_off_at_a_start_its_endpoints_trouble_is_over(tmp_path: Path) -> None:
+    """No note stays about an endpoint nobody sends to, nor about the one before."""
+    for environ in ({}, {**ON, "MEMSYNCD_TELEMETRY_ENDPOINT": "http://127.0.0.1:8"}):
+        with composed(tmp_path, **ON) as home:
+            home.upkeep.start()
+            refuse_key(home)
+            home.parts.close()
+            with composed(tmp_path, **environ) as after:
+                assert JOB in [each.name for each in after.parts.queue.destinations()]
+                after.upkeep.start()
+                assert "telemetry" not in str(after.view.status()["problems"])
 
 
 def sending(home: Composed, posthog: FakePostHog) -> threading.Thread:
