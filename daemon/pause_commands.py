@@ -27,14 +27,17 @@ def resume(
     pauses: Pauses, resolve: Callable[[str], Scope], spools: Sequence[Spool], project: str = ""
 ) -> dict[str, Any]:
     """End the pause of everything, or that of one project; the latter outlives the former. Raises OSError."""
-    changed = pauses.resume_project(resolve(project).repo_id) if project else pauses.resume(spools)
-    return _answer(pauses, resolve, project, changed=changed)
+    if not project:
+        return _answer(pauses, resolve, project, changed=pauses.resume(spools))
+    scope = resolve(project)
+    found = pauses.project(scope.repo_id, scope.root)  # or the paused one above it
+    return _answer(pauses, resolve, project, changed=found is not None and pauses.resume_project(found.repo_id))
 
 
 def _answer(pauses: Pauses, resolve: Callable[[str], Scope], project: str, *, changed: bool) -> dict[str, Any]:
     state = pauses.state()
     scope = resolve(project) if project else None
-    found = pauses.project(scope.repo_id) if scope is not None else None
+    found = pauses.project(scope.repo_id, scope.root) if scope is not None else None
     held = (found.pause if found is not None else None) if scope is not None else state.everything
     until = None if held is None else held.until
     return {

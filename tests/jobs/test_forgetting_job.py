@@ -1,0 +1,129 @@
+"""The forget job: what goes on the platform, what does not, and what a failure means."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from jobs import forgetting
+from jobs.forgetting import Forgotten
+from jobs.job import Job, JobState
+from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
+from jobs.queue.claims import JobContext
+from memsyncd.clock import rfc3339
+from memsyncd.platforms.owned import OwnedMemory, Owner
+from memsyncd.platforms.platform import Busy, PlatformError, Rejected
+from tests.clocks import HandClock
+
+AT = 1_800_000_000.0
+
+
+def memory(identity: str, **more: object) -> OwnedMemory:
+    fields: dict[str, object] = {"user_id": "ada", "app_id": "tool", "agent_id": "tool-1", "run_id": "s", **more}
+    return OwnedMemory(identity, "words", created_at=rfc3339(AT - 60.0), **fields)  # type: ignore[arg-type]
+
+
+PROJECT = Forgotten("ada", AT, everything=True, app_id="tool", project_id="tool-1")
+
+
+@pytest.mark.parametrize(
+    ("what", "listed", "goes"),
+    [
+        (PROJECT, memory("m"), True),
+        (PROJECT, memory("m", app_id="tool/sub", agent_id="tool-sub-2"), True),
+        (PROJECT, memory("m", app_id="tools"), False),
+        (PROJECT, memory("m", agent_id="tool-2"), False),
+        (PROJECT, memory("m", agent_id=""), True),
+        (PROJECT, memory("m", app_id=""), False),
+        (Forgotten("ada", AT, everything=True, session_id="s"), memory("m", app_id="x"), True),
+        (Forgotten("ada", AT, everything=True, session_id="t"), memory("m"), False),
+        (Forgotten("ada", AT, app_id="tool", project_id="tool-1"), memory("m"), False),
+        (Forgotten("ada", AT, packets=("p",)), memory("m", app_id="x", metadata={"memsyncd_packet": "p"}), True),
+        (Forgotten("ada", AT, packets=("p",)), memory("m", metadata={"memsyncd_packet": "q"}), False),
+        (Forgotten("ada", AT, everything=True), memory("m"), False),
+    ],
+)
+def test_only_what_was_asked_for_goes(what: Forgotten, listed: OwnedMemory, goes: bool) -> None:
+    """The project with its parts, never another that has the same short name; without a request only what was under
+    way."""
+    assert what.goes(listed, now=True) is goes
+
+
+def test_later_looks_leave_what_was_made_since() -> None:
+    """A project that goes on after it was forgotten has new memories."""
+    since = OwnedMemory("m", "words", app_id="tool", agent_id="tool-1", created_at=rfc3339(AT + 60.0))
+    assert PROJECT.goes(since, now=True) and not PROJECT.goes(since, now=False)
+
+
+@dataclass
+class Listed:
+    """A platform of lists; `refuses` and `failure` are what it does to deletions."""
+
+    kind: str = "mem0"
+    destination: str = "mem0 x"
+    has: dict[str, OwnedMemory] = field(default_factory=dict)
+    refuses: frozenset[str] = frozenset()
+    failure: PlatformError | None = None
+    asked: list[Owner] = field(default_factory=list)
+
+    def memories_of(self, owner: Owner, *, pages: int = 50) -> Iterator[Sequence[OwnedMemory]]:
+        self.asked.append(owner)
+        if self.failure is not None:
+            raise self.failure
+        yield [each for each in self.has.values() if each.user_id == owner.user_id or owner.project_id][:pages]
+
+    def delete(self, memory_id: str) -> bool:
+        if memory_id in self.refuses:
+            raise Rejected("refused (400)", status=400)
+        return self.has.pop(memory_id, None) is not None
+
+
+@dataclass
+class Ground:
+    """What the job needs of a delivery."""
+
+    platform: Listed
+    hands: HandClock = field(default_factory=HandClock)
+
+    @property
+    def clock(self) -> object:
+        return self.hands.clock()
+
+    def run(self, what: Forgotten = PROJECT, *, until: float = AT + 120.0, attempts: int = 0) -> Outcome:
+        new = forgetting.forget_job("k", what, self.platform.destination, until=until, delay=0.0)
+        job = Job(
+            new.id, new.kind, "", new.destination, JobState.CLAIMED, new.payload, 0, None, attempts, 0, "", (), AT, AT
+        )
+        return forgetting.forget(JobContext(job, threading.Event()), self, lambda _: 0)  # type: ignore[arg-type]
+
+
+def test_it_looks_until_the_wait_is_over() -> None:
+    """A memory that lands late is found by a later look."""
+    ground = Ground(Listed(has={"a": memory("a")}))
+    assert ground.run() == Snooze(forgetting.LOOK_SECONDS, "late memories are looked for")
+    ground.platform.has["b"] = memory("b")
+    ground.hands.move(121.0)
+    assert ground.run() == Done("forgotten") and not ground.platform.has
+    assert {owner.project_id for owner in ground.platform.asked} == {""}
+
+
+def test_a_refusal_is_an_attempt_and_costs_no_other_memory() -> None:
+    """After five it is a dead letter with its reason."""
+    ground = Ground(Listed(has={name: memory(name) for name in "abc"}, refuses=frozenset("b")))
+    assert ground.run() == Retry("1 memories could not be deleted: refused (400)")
+    assert list(ground.platform.has) == ["b"]
+    assert isinstance(ground.run(attempts=4), GiveUp)
+
+
+def test_a_platform_that_is_away_cools_as_for_every_job() -> None:
+    """No attempt is used."""
+    ground = Ground(Listed(failure=Busy("busy (503)", status=503, retry_after=9.0)))
+    assert ground.run() == Cool("mem0 x", "busy (503)", "busy", 9.0)
+
+
+def test_shared_memories_are_listed_only_on_request() -> None:
+    """By the project that owns them."""
+    ground = Ground(Listed())
+    ground.run(Forgotten("ada", AT, everything=True, shared=True, app_id="tool", project_id="tool-1"))
+    assert ground.platform.asked == [Owner(user_id="ada"), Owner(project_id="tool-1")]
