@@ -61,7 +61,8 @@ def _made(made: Made, extracting: Extracting, event_id: str) -> Outcome:
         counters.add("extractor_late_answers")
     for kind, pieces in made.pieces_by_rules.items():
         counters.add(f"extractor_{kind}", pieces)
-    counters.add("extractor_memories_rejected", sum(made.rejected.values()))
+    if made.rejected:
+        counters.add("extractor_memories_rejected", sum(made.rejected.values()))
     extracting.report(made.why)
     extracting.tell(event_id)
     if not stored:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from jobs.extract import extract, is_worth_waiting
 from jobs.job import JobState
@@ -17,6 +19,7 @@ from memsyncd.evidence.event import PacketStatus
 from memsyncd.extracting.budget import Budget, Limits
 from memsyncd.extracting.client import ModelClient
 from memsyncd.extracting.extractor import Extractor
+from memsyncd.platforms.local import deleting
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import (
     Busy,
@@ -48,15 +51,16 @@ class WithModel:
         self.counters = Counters()
         self.told: list[str] = []
         self.held: str | None = None
-        self._directory, self._limits, self._call_seconds = directory, limits, call_seconds
-        self.platform = LocalPlatform(directory / "memory.sqlite3", self.hands.clock())
+        self._limits, self._call_seconds = limits, call_seconds
+        self.path = directory / "memory.sqlite3"
+        self.platform = LocalPlatform(self.path, self.hands.clock())
         self.made = Delivering(directory, self.platform, hands=self.hands)
         self._tie()
 
     def _tie(self) -> None:
         clock = self.hands.clock()
         self.client = ModelClient(self.fake.url, MODEL, Key(), HttpSettings(), clock)
-        self.budget = Budget(self._directory / "memory.sqlite3", clock, self._limits)
+        self.budget = Budget(self.path, clock, self._limits)
         self.extracting = Extracting(
             platform=self.platform,
             queue=self.made.queue,
@@ -86,7 +90,7 @@ class WithModel:
 
     def restart(self) -> None:
         self.close()
-        self.platform = LocalPlatform(self._directory / "memory.sqlite3", self.hands.clock())
+        self.platform = LocalPlatform(self.path, self.hands.clock())
         self.made.platform = self.platform
         self.made.open()
         self._tie()
@@ -277,6 +281,67 @@ def test_an_answer_that_comes_too_late_changes_nothing(model: WithModel) -> None
     assert model.makers() == {"rules"}
     assert model.counted("extractor_late_answers") == 1
     assert model.counted("extractor_batches_by_model") == 0
+
+
+def test_what_is_forgotten_while_the_model_thinks_stays_forgotten(model: WithModel) -> None:
+    """Its answer finds no batch any more, and nothing is stored."""
+
+    def meanwhile(piece: object) -> list[dict[str, str]]:
+        deleting.delete(model.path, deleting.Whose(run_id="s"), at="2026-11-30T10:00:00.000Z")
+        return [{"text": SAID, "category": "results", "lane": "project"}]
+
+    model.fake.remember = meanwhile
+    model.say(SAID)
+    while not model.fake.requests():
+        assert model.made.step()
+    assert model.memories() == []
+    assert model.platform.pending() == []
+    assert model.counted("extractor_late_answers") == 1
+
+
+WAYS = {
+    "good": behave.NORMAL,
+    "nonsense": says("no"),
+    "busy": behave.busy(500),
+    "soon": behave.busy(429, "3"),
+    "cut": behave.cut(),
+    "refused": behave.reject(400),
+    "key": behave.refuse_key(),
+}
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([*WAYS, "away"]), st.booleans(), st.floats(0.0, 70.0)), min_size=1, max_size=5)
+)
+def test_whatever_happens_each_batch_is_delivered_and_made_once(steps: list[tuple[str, bool, float]]) -> None:
+    """Any answers, absences, restarts and pauses between them: no attempt is lost, and the counters add up."""
+    with with_model() as model:
+        asked = []
+        for number, (way, dies, seconds) in enumerate(steps):
+            if way == "away":
+                model.fake.stop_listening()
+            else:
+                model.fake.listen()
+                model.fake.always(WAYS[way])
+            asked.append(model.say(f"From now on host{number} is restarted by the operator.", f"t{number}"))
+            model.made.step()
+            if dies:
+                model.restart()
+            model.made.run(seconds)
+        model.fake.listen()
+        model.fake.always(None)
+        model.made.run(1_000.0)
+        assert {model.made.job(job).state for job in asked} == {JobState.DONE}
+        assert {packet.attempts for packet in model.made.packets()} == {0}
+        found = model.memories("who restarts the host")
+        assert sorted(memory.memory for memory in found) == sorted(
+            f"From now on host{number} is restarted by the operator." for number in range(len(steps))
+        )
+        by_model = sum(memory.metadata["made_by"] == "model" for memory in found)
+        assert model.counted("extractor_batches_by_model") == by_model
+        assert model.counted("extractor_batches_by_rules") == len(steps) - by_model
+        assert model.jobs(JobState.READY, JobState.WAITING, JobState.DEAD) == []
 
 
 def test_the_process_dies_while_the_model_thinks_and_nothing_is_lost(model: WithModel) -> None:
