@@ -18,6 +18,9 @@ from daemon.pause_state import Moment, Pause, PausedProject, PauseState, encoded
 from memsyncd.clock import rfc3339
 
 MARKER = "paused"
+ENDED = "resumed"
+"""A spool's marker after its pause, until ingest has seen it: what was said in the pause is in transcripts still."""
+
 STATE = "pauses.json"
 
 
@@ -148,7 +151,7 @@ class Pauses:
                 spool.refresh()
         for directory in self._spool_directories():
             with contextlib.suppress(FileNotFoundError):
-                (directory / MARKER).unlink()
+                os.replace(directory / MARKER, directory / ENDED)
         self._marker.unlink(missing_ok=True)
         self._write(PauseState(None, state.projects))
 

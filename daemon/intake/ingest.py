@@ -135,11 +135,11 @@ class Ingest:
 
     def _to_take(self, spool: Spool, store: EvidenceStore | None) -> list[Waiting]:
         """Return what waits; a pause keeps it young instead. Suspects that are gone are forgotten."""
+        if spool.own and store is not None:
+            self.transcripts.pass_over_pauses(spool, store)
         if spool.own and spool.paused.exists():
             spool.refresh()
             waiting = []
-            if store is not None:
-                self.transcripts.pass_over(store)
         else:
             waiting = spool.waiting()
         stems = {entry.stem for entry in waiting}

@@ -80,6 +80,7 @@ class Spool:
         self.corrupt = path / "corrupt"
         self.evidence = path / "evidence.sqlite3"
         self.paused = path / "paused"
+        self.resumed = path / "resumed"
 
     def prepare(self) -> None:
         """Create what is missing, private from the first moment; an existing plugin's own modes are left alone."""

@@ -97,10 +97,22 @@ class Transcripts:
         self._reached.clear()
         self._prompts.clear()
 
-    def pass_over(self, store: EvidenceStore) -> None:
-        """Take nothing of what is said up to now, since capture is paused. Raises EvidenceError."""
-        if store.own and not store.read_only:
-            store.pass_over_transcripts(self.clock.wall())
+    def pass_over_pauses(self, spool: Spool, store: EvidenceStore) -> None:
+        """Take nothing of what is said in a pause of everything, be it present or one that has ended unseen.
+
+        A marker with content ended at its mtime (daemon/pausing), one without when it was renamed. Raises OSError and
+        EvidenceError.
+        """
+        for marker, is_over in ((spool.paused, False), (spool.resumed, True)):
+            try:
+                found = marker.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            end = found.st_ctime if is_over else self.clock.wall()
+            if store.own and not store.read_only:
+                store.pass_over_transcripts(min(end, found.st_mtime) if found.st_size else end)
+            if is_over:
+                marker.unlink(missing_ok=True)
 
     def complete(
         self, handoff: Handoff, records: Sequence[Record], spool: Spool, store: EvidenceStore, waiting: Waiting

@@ -146,8 +146,8 @@ KINDS: dict[str, Kind] = {
     ),
     "transcript-unreadable": _note(
         "A transcript of {where} cannot be read, so answers are missing that its hooks do not tell",
-        "The detail names the file and why: `ls -l` shows whose it is. It is tried again with the next answer, and what "
-        "was said since the last one read is taken then.",
+        "The detail names the file and says why: `ls -l` shows whose it is. It is tried again with the next answer; "
+        "what was said since the last one read is taken then.",
     ),
     "hook-errors": _note(
         "Hooks could not write their handoffs",

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from daemon.intake.transcript_waits import LOOK_SECONDS, WAIT_SECONDS
+from daemon.pausing import Pauses
 from jobs.job import JobState
 from memsyncd.clock import rfc3339
 from tests.daemon.intake.ingesting import Ingesting
@@ -322,6 +323,40 @@ def test_nothing_said_while_paused_or_excluded_is_taken_later(tmp_path: Path) ->
     at.scan()
     assert at.texts() == ["before", "a1", "after", "a3", "at last", "a5"]
     at.close()
+
+
+def test_a_pause_that_ended_while_no_daemon_ran_is_passed_over_too(at: Talking) -> None:
+    """Its marker is left under another name, and goes once it was seen."""
+    at.hands.wall_now -= 100.0
+    at.talk("before", "a1")
+    at.scan()
+    at.write(*at.exchange("while paused", "a2"))
+    at.spool.paused.touch()
+    Pauses(at.root).resume(())
+    assert at.spool.resumed.exists()
+    at.scan()
+    at.hands.wall_now = at.spool.evidence.stat().st_mtime + 100.0
+    at.talk("after", "a3")
+    at.scan()
+    assert at.texts() == ["before", "a1", "after", "a3"]
+    assert not at.spool.resumed.exists()
+
+
+def test_a_pause_with_an_end_is_passed_over_up_to_it(at: Talking) -> None:
+    """Hooks go by the time in the marker, whenever somebody takes it away."""
+    at.talk("before", "a1")
+    at.scan()
+    at.write(*at.exchange("while paused", "a2"))
+    at.hands.move(10.0)
+    at.spool.paused.write_text("until then")
+    os.utime(at.spool.paused, (at.hands.wall_now, at.hands.wall_now))
+    at.hands.move(1.0)
+    at.talk("after", "a3")
+    at.scan()
+    assert at.texts() == ["before", "a1"]
+    at.spool.paused.unlink()
+    at.scan()
+    assert at.texts() == ["before", "a1", "after", "a3"]
 
 
 def test_offsets_move_only_with_their_events(at: Talking, monkeypatch: pytest.MonkeyPatch) -> None:
