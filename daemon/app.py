@@ -15,9 +15,12 @@ import structlog
 from daemon import logs
 from daemon.acting import Acts
 from daemon.compose import Parts, compose
+from daemon.configuration_error import ConfigurationError
+from daemon.heartbeat import Heartbeat
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
 from daemon.lock import DaemonLock
+from daemon.notify import ListeningSocket, Manager, Notifier, inherited_socket
 from daemon.observer import Observer, summary
 from daemon.places import Places
 from daemon.private_directory import make_private
@@ -56,33 +59,53 @@ def run(
     once: bool = False,
     on_ready: Callable[[], None] = lambda: None,
     on_done: Callable[[str], None] = lambda _: None,
+    manager: Manager | None = None,
+    reread: Callable[[], Settings] | None = None,
 ) -> int:
     """Run the daemon until a signal, or with `once` until all that is due is done or put off; return the exit code.
 
     Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile,
-    `on_done` at the end of a `once` with a sentence on what was done.
+    `on_done` at the end of a `once` with a sentence on what was done. `manager` is the service manager, systemd's
+    notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns.
     """
+    manager = manager or Notifier.from_environ(environ, os.getpid())
     asked_to_stop = threading.Event()
-    for number in STOP_SIGNALS:
-        signal.signal(number, lambda *_: asked_to_stop.set())
+    _await_signals(asked_to_stop, manager)
     lifecycle = sampled(places, settings)
     for directory in (places.data, places.spools, places.runtime):
         make_private(directory)
     run_id = uuid.uuid4().hex[:12]
-    lock = DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=run_id, socket=str(places.status_socket))
+    inherited = inherited_socket(environ, os.getpid())
+    socket_path = inherited.getsockname() if inherited else str(places.status_socket)
+    lock = DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=run_id, socket=socket_path)
     try:
-        parts = compose(places, settings, environ, lifecycle)
-        logs.setup(
-            settings.log.level, settings.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
-        )
-        daemon = Daemon(places, parts, run_id, on_ready, on_done, lock, asked_to_stop)
-        code = asyncio.run(daemon.serve(once=once))
-        if not daemon.is_over:
-            # a call that did not end in time must not keep the process: its claim was given back already
-            os._exit(code)
+        wanted: Settings | None = settings
+        while wanted is not None:
+            with contextlib.ExitStack() as start:
+                start.enter_context(manager.starting())
+                parts = compose(places, wanted, environ, lifecycle)
+                logs.setup(
+                    wanted.log.level, wanted.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
+                )
+                daemon = Daemon(
+                    places, parts, run_id, on_ready, on_done, lock, asked_to_stop, manager, reread, inherited, start
+                )
+                code = asyncio.run(daemon.serve(once=once))
+            if not daemon.is_over:
+                # a call that did not end in time must not keep the process: its claim was given back already
+                os._exit(code)
+            wanted = daemon.reread_settings if code == 0 else None
+            _await_signals(asked_to_stop, manager)  # the event loop gave its own back
         return code
     finally:
         lock.release()
+
+
+def _await_signals(asked_to_stop: threading.Event, manager: Manager) -> None:
+    for number in STOP_SIGNALS:
+        signal.signal(number, lambda *_: asked_to_stop.set())
+    if manager.can_reload:
+        signal.signal(signal.SIGHUP, lambda *_: None)  # the settings are being read at this moment
 
 
 @dataclass
@@ -96,7 +119,12 @@ class Daemon:
     on_done: Callable[[str], None]
     lock: DaemonLock
     asked_to_stop: threading.Event
+    manager: Manager = field(default_factory=Notifier)
+    reread: Callable[[], Settings] | None = None
+    inherited: ListeningSocket | None = None
+    start: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     is_over: bool = False
+    reread_settings: Settings | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _died: str = ""
     _lost: str = ""
@@ -127,6 +155,7 @@ class Daemon:
             started_monotonic=parts.clock.monotonic(),
         )
         self.observer.on_progress = self.view.progressed
+        self.heartbeat = Heartbeat(self.manager, self.view.status, parts.clock.monotonic)
         if self.places.socket_is_shortened:
             parts.findings.report("socket-elsewhere", str(self.places.status_socket))
         self.rounds = Rounds(parts, self.upkeep, self.ingest_thread, self.workers)
@@ -136,11 +165,13 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._stop_asked)
+        if self.manager.can_reload and self.reread is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._reload_asked)
         if self.asked_to_stop.is_set():
             self._stop_asked()
         nudge = Nudge(self.places.nudge)
         answers = routes(self.view, Acts(self.parts, self.upkeep, self.ingest_thread))
-        socket = HttpSocket(self.places.status_socket, answers, counters=self.parts.counters)
+        socket = HttpSocket(self.places.status_socket, answers, counters=self.parts.counters, inherited=self.inherited)
         try:
             await socket.start()
         except BaseException:
@@ -156,12 +187,17 @@ class Daemon:
                 self.view.phase = Phase.RUNNING
                 self.rounds.watch()
                 log.info("ready", run_id=self.run_id, spools=len(self.parts.served.spools()))
+                self.start.close()
+                self.manager.ready()
                 self.on_ready()
             await (self._until_all_done(socket) if once else self._until_stopped(socket))
             if once:
                 self.on_done(summary(self.parts))
         finally:
             self.view.phase = Phase.STOPPING
+            self.start.close()
+            if self.reread_settings is None:
+                self.manager.stopping()
             loop.remove_reader(nudge.descriptor)
             nudge.close()
             await loop.run_in_executor(None, self._stop)
@@ -199,6 +235,19 @@ class Daemon:
         self._stopping.set()
         self.parts.key_source.close()
 
+    def _reload_asked(self) -> None:
+        """End this run for one with the settings as they are now; wrong ones are told, and the run goes on."""
+        assert self.reread is not None
+        try:
+            self.reread_settings = self.reread()
+        except ConfigurationError as error:
+            log.warning("reload-refused", error=str(error))
+            self.parts.findings.report("config-wrong", str(self.places.config_file), str(error))
+            return
+        log.info("reload", run_id=self.run_id)
+        self.manager.reloading()
+        self._stop_asked()
+
     def _is_ending(self) -> bool:
         """Whether the run is over: it was told to stop, a thread died, or the lock protects it no more."""
         self._died = self._died or self._dead_thread()
@@ -208,7 +257,8 @@ class Daemon:
     async def _until_stopped(self, socket: HttpSocket) -> None:
         while not self._is_ending():
             await self.rounds.go(socket)
-            await self._pause(TICK_SECONDS)
+            await self.heartbeat.beat()
+            await self._pause(min(TICK_SECONDS, self.heartbeat.seconds))
 
     async def _until_all_done(self, socket: HttpSocket) -> None:
         while not self._is_ending():

@@ -57,6 +57,7 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
             once=once,
             on_ready=lambda: _greet(greeting),
             on_done=click.echo,
+            reread=lambda: around.load(overrides(pairs)).settings,
         )
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
