@@ -5,8 +5,9 @@
 Run so, Python compiles this one file anew each time, which costs more than all the work: hence it is tiny, and its
 neighbours are imported from their cached bytecode (1.1 times a bare start instead of 1.4; `bench/hook.py`). The
 packages around them are stood in for, so that no `__init__` runs. It and what it imports (`dropping`,
-`standard_input`, `envelope`, `spool`, and where something is odd `odd_input` and `error_log`) run from Python 3.9
-on, because a harness may use the system's, and import only built-in modules on the ordinary path.
+`standard_input`, `envelope`, `spool`; for a recall `context_output`, `recalling` and `socket_place`; where something is
+odd `odd_input` and `error_log`) run from Python 3.9 on, because a harness may use the system's, and import only
+built-in modules on the ordinary path, a recall `_socket` beside them.
 """
 
 import posix
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: "Sequence[str]") -> int:
-    """Drop one handoff for the words ACTION --harness H [--reason R]. Prints nothing, raises nothing, returns 0.
+    """Drop one handoff for the words ACTION --harness H [--reason R]. Prints at most a recall, never raises, returns 0.
 
     It takes over SIGALRM, SIGTERM, SIGINT and SIGHUP and reads file descriptor 0: a program calls it from its main
     thread as its last act.

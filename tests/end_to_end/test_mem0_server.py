@@ -18,13 +18,14 @@ def server() -> Iterator[FakeMem0Server]:
 
 @pytest.fixture
 def own(home: Home, server: FakeMem0Server) -> Home:
-    """Give a home on that server, its cooldowns a second long."""
+    """Give a home on that server, its cooldowns a second long, where the only requests are those of deliveries."""
     home.environ |= {
         "MEMSYNCD_PLATFORM_KIND": "mem0-server",
         "MEM0_API_URL": server.url,
         "MEM0_API_KEY": SERVER_KEY,
         "MEMSYNCD_PLATFORM_MAX_COOLDOWN_SECONDS": "1",
         "MEMSYNCD_RETRY_FIRST_DELAY_SECONDS": "0.1",
+        "MEMSYNCD_RECALL_ENABLED": "false",
     }
     return home
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from daemon.recalling.question import NotAQuestion
 from daemon.searching.request import parsed
 from daemon.status_socket import routes as routes_module
 from daemon.status_socket.http_message import Request, Response
@@ -52,6 +53,12 @@ class View:
         parsed(request)
         self.asked.append(("search", dict(request)))
         return {"succeeded": True, "source": "local", "memories": []}
+
+    async def recall(self, body: bytes, until: float | None) -> dict[str, Any]:
+        if body == b"no handoff":
+            raise NotAQuestion("The body is no handoff.")
+        self.asked.append(("recall", body, until))
+        return {"context": "", "memories": [], "matched": 0, "already_shown": 0}
 
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> dict[str, Any]:
         self.asked.append(("flush", session, cwd, wait_seconds))
@@ -185,6 +192,13 @@ def test_a_search_is_passed_on_whole(handler: Routes, view: View) -> None:
     assert view.asked == [("search", asked), ("search", {"query": "x"})]
 
 
+def test_a_recall_is_passed_on_with_how_long_its_hook_waits(handler: Routes, view: View) -> None:
+    """The body goes on as it came; without `until` nobody's patience is known."""
+    assert ask(handler, "POST", "/recall?until=1793606400.25", b"{}")[1]["context"] == ""
+    ask(handler, "POST", "/recall", b"{}")
+    assert view.asked == [("recall", b"{}", 1793606400.25), ("recall", b"{}", None)]
+
+
 def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View) -> None:
     """Both have defaults."""
     ask(handler, "GET", "/events")
@@ -213,6 +227,10 @@ def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View)
         ("GET /events?wait=61", b"", (400, "0 to 60")),
         ("GET /events?wait=nan", b"", (400, "wait")),
         ("GET /events?since=" + "9" * 5000, b"", (400, "since")),
+        ("POST /recall", b"no handoff", (400, "no handoff")),
+        ("POST /recall?until=soon", b"{}", (400, "until")),
+        ("POST /recall?wait=1", b"{}", (400, "until")),
+        ("GET /recall", b"", (405, "POST")),
         ("POST /search", b"{}", (400, "query")),
         ("POST /search", b'{"query": " "}', (400, "query")),
         ("POST /search", b'{"query": "x", "top_k": 21}', (400, "1 to 20")),
