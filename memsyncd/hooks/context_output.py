@@ -61,9 +61,11 @@ FORMS: "Mapping[tuple[str, str], Callable[[str], bytes]]" = {
     ("codex", SUBAGENT_START): _specific("SubagentStart"),
     ("gemini-cli", PROMPT): _specific("BeforeAgent"),
     ("cursor", PROMPT): _named("additional_context"),
-    ("copilot-cli", PROMPT): _named("additionalContext"),
+    ("copilot", PROMPT): _named("additionalContext"),
     ("antigravity", PROMPT): _injected_step,
-    # takes no additionalContext, but whatever is printed at this event; the older kimi-cli does so too
+    # these take no additionalContext, but whatever is printed at this event; OpenCode's is our own module
     ("kimi", PROMPT): _plain,
+    ("kimi-cli", PROMPT): _plain,
+    ("opencode", PROMPT): _plain,
 }
 """By harness and action."""

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from memsyncd.hooks.context_output import output, takes_context
+from daemon.installing.harnesses import HARNESSES
+from memsyncd.hooks.context_output import FORMS, output, takes_context
 
 CONTEXT = 'Known:\n1. It\'s "\\n" \u00e4 \U0001f600.'
 
@@ -32,7 +33,7 @@ def test_claude_code_and_its_kin_name_the_event(harness: str, action: str, docum
     ("harness", "document"),
     [
         ("cursor", {"additional_context": CONTEXT}),
-        ("copilot-cli", {"additionalContext": CONTEXT}),
+        ("copilot", {"additionalContext": CONTEXT}),
         ("antigravity", {"injectSteps": [{"ephemeralMessage": CONTEXT}]}),
     ],
 )
@@ -42,16 +43,23 @@ def test_others_have_their_own_words(harness: str, document: dict[str, Any]) -> 
     assert output(CONTEXT, harness, "subagent-start") == b""
 
 
-def test_kimi_takes_plain_text() -> None:
-    """What is printed is what its model reads."""
-    assert output(CONTEXT, "kimi", "user-prompt").decode() == CONTEXT + "\n"
+@pytest.mark.parametrize("harness", ["kimi", "kimi-cli", "opencode"])
+def test_some_take_plain_text(harness: str) -> None:
+    """What is printed is what the model reads."""
+    assert output(CONTEXT, harness, "user-prompt").decode() == CONTEXT + "\n"
+
+
+def test_every_form_is_of_a_harness_that_can_be_installed() -> None:
+    """Under the very name and action that its hook lines carry."""
+    lines = {(harness.name, event.action) for harness in HARNESSES.values() for event in harness.events}
+    assert FORMS.keys() <= lines
 
 
 @pytest.mark.parametrize(
     ("harness", "action"),
     [
         ("windsurf", "user-prompt"),
-        ("opencode", "user-prompt"),
+        ("opencode", "subagent-start"),
         ("generic", "user-prompt"),
         ("claude-code", "stop"),  # it would make the agent carry on
         ("claude-code", "session-start"),
