@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from daemon.cli import exits
+from daemon.cli import exits, mcp_install
 from daemon.cli.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ def mcp(ctx: click.Context, project: str) -> None:
     around: Surroundings = ctx.obj
     _serve(around, claimed, project)
     _leave()
+
+
+mcp.add_command(mcp_install.install)
+mcp.add_command(mcp_install.uninstall)
 
 
 def _serve(around: Surroundings, claimed: "Wire", project: str) -> None:

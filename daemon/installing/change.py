@@ -73,11 +73,12 @@ def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
         new = edit.uninstall(text, before)
         if edit.has_ours(new):
             raise Unfit("our entries cannot be told from the rest of it; take them out by hand")
-    backup = _kept(file, edit)
-    if edit.is_own_file and "".join(new.split()) in OURS_ALONE:
+    if "".join(new.split()) in OURS_ALONE and (edit.is_own_file or before is None):
+        # a file that was there before us has a backup; this one we made, perhaps as another version
         config_file.delete(file)
-    else:
-        config_file.write(file, new.encode())
+        return Change(path, changed=True)
+    backup = _kept(file, edit)
+    config_file.write(file, new.encode())
     return Change(path, changed=True, backup=backup)
 
 

@@ -46,7 +46,8 @@ def own_line(command: object) -> OwnLine | None:
             words = words[: len(words) - len(guard)]
             break
     interpreter, script, rest = _program(words)
-    if not script or not rest or "--harness" not in rest or not _are_ours(rest[1:]):
+    names_harness = any(word.partition("=")[0] == "--harness" for word in rest[1:])
+    if not script or not names_harness or not _are_ours(rest[1:]):
         return None
     return OwnLine(interpreter, script, rest[0])
 

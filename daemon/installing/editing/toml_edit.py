@@ -14,6 +14,7 @@ from daemon.installing.editing.json_text import BYTE_ORDER_MARK
 from daemon.installing.editing.toml_text import Statement, elements, statements
 
 _BEHIND = re.compile(r"[ \t]*(\r?\n)?")
+_BLANK = re.compile(r"\A\r?\n")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -38,10 +39,12 @@ def remove_block(text: str, first: Statement, last: Statement) -> str:
     assert behind is not None  # it matches nothing at all, too
     if behind.end() < len(text) and not behind[1]:
         return text[: first.start] + text[behind.end() :]  # a comment stands behind it: somebody's, kept
+    if not before.removeprefix(BYTE_ORDER_MARK):
+        return before + _BLANK.sub("", text[behind.end() :], count=1)
     if behind[1]:
         shorter = _without_line_end(before)
-        is_blank_line = shorter.endswith("\n") or not shorter.removeprefix(BYTE_ORDER_MARK)
-        return (shorter if is_blank_line else before) + text[behind.end() :]
+        is_blank = shorter.endswith("\n") or not shorter.removeprefix(BYTE_ORDER_MARK)
+        return (shorter if is_blank else before) + text[behind.end() :]
     return _without_line_end(_without_line_end(before))
 
 

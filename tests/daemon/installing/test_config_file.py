@@ -1,0 +1,171 @@
+"""Whose a file is, how it is replaced, and what keeps us from it."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from daemon.installing import config_file, hooks
+from daemon.installing.errors import CannotInstall, Unsafe, Unwritten
+from daemon.installing.harnesses import HARNESSES
+from daemon.installing.hooks import Around
+from tests.daemon.installing.conftest import Write
+
+CLAUDE = HARNESSES["claude-code"]
+SETTINGS = ".claude/settings.json"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o444])
+def test_the_mode_is_kept(mode: int, around: Around, write: Write) -> None:
+    """The file and its backup have the mode the file had; no other file is left."""
+    path = write(SETTINGS, "{}")
+    path.chmod(mode)
+    change = hooks.install(CLAUDE, around)
+    assert change.backup == path.with_name("settings.json.before-memsyncd")
+    assert change.backup.read_text() == "{}"
+    assert sorted(path.parent.iterdir()) == [path, change.backup]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {mode}
+
+
+def test_a_link_is_followed_and_stays_one(around: Around, home: Path, write: Write) -> None:
+    """A file kept elsewhere, as by people who keep their settings in git, is changed there."""
+    real = write("dotfiles/claude.json", '{"a": 1}')
+    (home / ".claude").mkdir()
+    link = home / SETTINGS
+    link.symlink_to(real)
+    hooks.install(CLAUDE, around)
+    assert link.is_symlink()
+    assert "memsyncd" in real.read_text()
+    assert os.listdir(real.parent) == ["claude.json"]
+    hooks.uninstall(CLAUDE, around)
+    assert link.is_symlink()
+    assert real.read_text() == '{"a": 1}'
+
+
+def test_a_link_into_nothing_gets_its_file_and_keeps_it_no_longer(around: Around, home: Path) -> None:
+    """The file is made where the link leads, and taken away again; the link stays."""
+    (home / ".claude").mkdir()
+    (home / "elsewhere").mkdir()
+    link = home / SETTINGS
+    link.symlink_to(home / "elsewhere" / "s.json")
+    hooks.install(CLAUDE, around)
+    assert (home / "elsewhere" / "s.json").is_file()
+    hooks.uninstall(CLAUDE, around)
+    assert os.listdir(home / "elsewhere") == []
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("claude-code", '{\n  "a": 1\n  "b": 2\n}', "line 3, column 3"),
+        ("codex", "[[hooks]]", "line 1"),
+        ("kimi", 'a = 1\nb = "x\n', "line 2"),
+        ("kimi", "hooks = 5\n", "no array"),
+        ("kimi", "[hooks]\na = 1\n", "no array"),
+        ("claude-code", '{"hooks": []}', "no object"),
+        ("claude-code", '{"hooks": {"Stop": {}}}', "no list"),
+        ("claude-code", "[]", "no object"),
+        ("antigravity", '{"memsyncd": {"Stop": [{"command": "x"}]}}', "did not write"),
+        ("antigravity", "5", "no object"),
+        ("opencode", "export const mine = 1;", "did not write"),
+    ],
+)
+def test_what_cannot_be_changed_is_left_alone(name: str, text: str, place: str, around: Around, write: Write) -> None:
+    """The sentence names the file and the place in it, and every byte is as before."""
+    path = write(str(HARNESSES[name].file(around.root, {}, is_project=False)), text)
+    with pytest.raises(CannotInstall, match=place) as told:
+        hooks.install(HARNESSES[name], around)
+    assert str(path) in str(told.value)
+    assert path.read_bytes() == text.encode()
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_bytes_that_are_no_text_are_left_alone(around: Around, write: Write) -> None:
+    """A file in another encoding is not guessed at; the place is told."""
+    path = write(SETTINGS, "")
+    path.write_bytes(b'{\n "a": "\xe9"}')
+    with pytest.raises(CannotInstall, match="line 2, column 8: not UTF-8"):
+        hooks.install(CLAUDE, around)
+    assert hooks.look(CLAUDE, around).state == "unreadable"
+
+
+def test_another_user_s_file_is_refused(home: Path, write: Write) -> None:
+    """As under sudo: the file keeps its owner and its content."""
+    path = write(SETTINGS, "{}")
+    path.parent.chmod(0o755)
+    other = Around(home, {}, os.geteuid() + 1)
+    with pytest.raises(Unsafe, match="belongs to user"):
+        hooks.install(CLAUDE, other)
+    assert path.read_text() == "{}"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o757])
+def test_a_directory_that_others_can_write_is_refused(mode: int, around: Around, write: Write) -> None:
+    """Whoever can put a file there chooses what the agent runs."""
+    path = write(SETTINGS, "{}")
+    path.parent.chmod(mode)
+    with pytest.raises(Unsafe, match="chmod go-w"):
+        hooks.install(CLAUDE, around)
+    assert path.read_text() == "{}"
+
+
+def test_a_missing_directory_is_judged_by_the_one_above(around: Around, home: Path) -> None:
+    """The first directory that is there decides, and nothing is made where it is refused."""
+    home.chmod(0o777)
+    with pytest.raises(Unsafe, match="chmod go-w"):
+        hooks.install(CLAUDE, around)
+    assert os.listdir(home) == []
+
+
+def test_what_is_no_file_is_refused(around: Around, home: Path) -> None:
+    """A directory, or a pipe that would keep us waiting, is in the way."""
+    (home / ".claude").mkdir()
+    os.mkfifo(home / SETTINGS)
+    with pytest.raises(Unsafe, match="no ordinary file"):
+        hooks.install(CLAUDE, around)
+
+
+def test_a_change_by_another_program_is_not_overwritten(around: Around, write: Write) -> None:
+    """What the harness wrote between our reading and our writing stays."""
+    path = write(SETTINGS, "{}")
+    file = config_file.read(path, around.uid, is_private=True)
+    path.write_text('{"new": 1}')
+    with pytest.raises(Unwritten, match="another program"):
+        config_file.write(file, b"ours")
+    with pytest.raises(Unwritten, match="another program"):
+        config_file.delete(file)
+    assert path.read_text() == '{"new": 1}'
+    assert os.listdir(path.parent) == ["settings.json"]
+
+
+@pytest.mark.parametrize("before", ["{}", None])
+def test_what_does_not_read_as_written_is_put_back(
+    before: str | None, around: Around, home: Path, write: Write
+) -> None:
+    """On a disk that loses what it is given, the file is as it was."""
+    path = home / SETTINGS if before is None else write(SETTINGS, before)
+    file = config_file.read(path, around.uid, is_private=True)
+    with pytest.raises(Unwritten, match="put back"):
+        config_file.write(file, b"ours", look=lambda _: b"")
+    assert config_file.content_of(path) == (None if before is None else before.encode())
+
+
+def test_a_backup_is_the_file_before_the_first_of_ours(around: Around, write: Write) -> None:
+    """Installing over an older version of ours keeps the backup from before it."""
+    path = write(SETTINGS, '{"a": 1}')
+    backup = hooks.install(CLAUDE, around).backup
+    assert backup is not None
+    path.write_text(path.read_text().replace('"timeout": 5', '"timeout": 7'))
+    assert hooks.install(CLAUDE, around).backup == backup
+    assert backup.read_text() == '{"a": 1}'
+
+
+def test_a_backup_that_holds_ours_is_not_what_was_before(around: Around, write: Write) -> None:
+    """One that somebody copied there from an installed file would bring ours back; it is not believed."""
+    path = write(SETTINGS, '{"a": 1}')
+    hooks.install(CLAUDE, around)
+    path.with_name("settings.json.before-memsyncd").write_bytes(path.read_bytes())
+    hooks.uninstall(CLAUDE, around)
+    assert path.read_text() == '{"a": 1}'
