@@ -97,7 +97,9 @@ class Ingest:
         """Take in everything that waits in every spool; return how many handoffs were."""
         taken = 0
         spools = self.served.spools()
-        self._suspects.keep_spools({spool.name for spool in spools})
+        names = {spool.name for spool in spools}
+        self._suspects.keep_spools(names)
+        self.transcripts.waits.keep_spools(names)
         for spool in spools:
             taken += self._scan_spool(spool, stopping)
         return taken
@@ -109,7 +111,7 @@ class Ingest:
             store = self._store(spool)
             waiting = self._to_take(spool, store)
             if store is None:
-                self._suspects.put_off(spool.name)  # what waits goes on waiting
+                self._put_off(spool)  # what waits goes on waiting
                 return 0
             while waiting and not stopping():
                 batch = _next_batch(waiting)
@@ -120,11 +122,16 @@ class Ingest:
             self.findings.clear("spool-read-only", where)
         except _OF_THE_STORES as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
-            self._suspects.put_off(spool.name)
+            self._put_off(spool)
             why = (isinstance(error, OSError) and error.strerror) or str(error)
             if self.findings.report("spool-read-only", where, why):
                 self.on_event("spool-failed", spool=spool.name, error=why)
         return taken
+
+    def _put_off(self, spool: Spool) -> None:
+        """Call for no look at a spool before its next scan."""
+        self._suspects.put_off(spool.name)
+        self.transcripts.waits.keep(spool.name, ())
 
     def _store(self, spool: Spool) -> EvidenceStore | None:
         """Return a spool's evidence store, None while it cannot be opened."""

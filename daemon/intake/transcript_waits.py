@@ -20,6 +20,7 @@ class _Wait:
     since: float
     due: float
     is_first: bool
+    is_looked_at: bool = False
 
 
 class TranscriptWaits:
@@ -31,9 +32,13 @@ class TranscriptWaits:
         self._first: dict[tuple[str, str], str] = {}
 
     def holds(self, spool: str, stem: str) -> bool:
-        """Whether a handoff's next look is still to come, so that it need not be opened."""
+        """Whether a handoff's next look is still to come, so that it need not be opened; else that look is now."""
         wait = self._waits.get((spool, stem))
-        return wait is not None and self._clock.monotonic() < wait.due
+        if wait is not None and self._clock.monotonic() < wait.due:
+            return True
+        if wait is not None:
+            wait.is_looked_at = True
+        return False
 
     def is_behind(self, spool: str, session_id: str, stem: str) -> bool:
         """Whether an earlier handoff of its session waits; then this one does too, until that one's next look."""
@@ -75,8 +80,13 @@ class TranscriptWaits:
         """Whether a handoff waits."""
         return bool(self._waits)
 
+    def keep_spools(self, spools: Collection[str]) -> None:
+        """Forget what was in spools that are not among `spools` any more."""
+        for spool in {name for name, _ in self._waits} - set(spools):
+            self.keep(spool, ())
+
     def next_look_seconds(self) -> float | None:
-        """Return how long until the first look that is due, or None where nothing waits."""
-        if not self._waits:
-            return None
-        return max(0.0, min(wait.due for wait in self._waits.values()) - self._clock.monotonic())
+        """Return how long until the first look that is due, or None where none is. One that was looked at and not put
+        off again, for it could not be opened, waits for the scan that comes anyway."""
+        due = [wait.due for wait in self._waits.values() if not wait.is_looked_at]
+        return max(0.0, min(due) - self._clock.monotonic()) if due else None

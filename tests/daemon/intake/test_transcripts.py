@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from daemon.intake.spool import Spool
 from daemon.intake.transcript_waits import LOOK_SECONDS, WAIT_SECONDS
 from daemon.pausing import Pauses
 from jobs.job import JobState
 from memsyncd.clock import rfc3339
+from tests.daemon.composed import composed
 from tests.daemon.intake.ingesting import Ingesting
 
 KIMI = ".kimi-code/sessions/shop_0123456789ab/s/agents/main/wire.jsonl"
@@ -359,6 +362,48 @@ def test_a_pause_with_an_end_is_passed_over_up_to_it(at: Talking) -> None:
     assert at.texts() == ["before", "a1", "after", "a3"]
 
 
+def test_a_spool_that_fails_calls_for_no_look_before_its_next_scan(
+    at: Talking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the thread would look again and again at what it cannot take."""
+    at.write(at.asked("q"))
+    at.kimi("stop")
+    at.scan()
+    at.hands.move(LOOK_SECONDS)
+    assert at.ingest.transcripts.waits.next_look_seconds() == 0.0
+    with monkeypatch.context() as patch:
+        patch.setattr(at.served, "store", {}.__getitem__)
+        at.scan()
+        assert at.ingest.transcripts.waits.next_look_seconds() is None
+    at.scan()
+    assert at.ingest.transcripts.waits.is_any
+    at.hands.move(LOOK_SECONDS)
+    with monkeypatch.context() as patch:
+        patch.setattr(Spool, "claim", lambda *_: False)
+        at.scan()
+        assert at.ingest.transcripts.waits.next_look_seconds() is None
+    at.write(at.said("a"), at.event("step.end", finishReason="end_turn"))
+    at.scan()
+    assert at.texts() == ["a"]
+    assert not at.ingest.transcripts.waits.is_any
+
+
+def test_a_withdrawn_stop_holds_nobody_up(at: Talking) -> None:
+    """What waited behind it is taken at its own next look."""
+    at.write(at.asked("q"))
+    stem = at.kimi("stop")
+    at.kimi("user-prompt", prompt="the next")
+    at.scan()
+    (at.spool_path / "pending" / f"{stem}.json").unlink()
+    at.hands.move(LOOK_SECONDS)
+    at.scan()
+    assert at.texts() == ["the next"]
+    at.kimi("stop")
+    at.served.spools()[0].pending.rename(at.root / "gone")
+    at.scan()
+    assert not at.ingest.transcripts.waits.is_any
+
+
 def test_offsets_move_only_with_their_events(at: Talking, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a commit fails the stop is given back, and the next scan reads the same answer again."""
     store = at.served.store("claude-code")
@@ -426,3 +471,25 @@ def test_claude_codes_transcript_is_asked_only_where_its_payload_says_nothing(at
     line("assistant", "a2", "a2")
     at.wait(LOOK_SECONDS)
     assert at.texts() == ["q1", "a1", "q2", "a2"]
+
+
+def test_run_once_waits_for_an_answer_that_is_being_written(tmp_path: Path) -> None:
+    """In the daemon as it is composed, with the user's own home, a stop that waits is work to be done."""
+    with composed(tmp_path, MEMSYNCD_PLATFORM_KIND="local") as home:
+        wire = tmp_path / KIMI
+        wire.parent.mkdir(parents=True)
+        prompt = {"type": "turn.prompt", "input": "q", "origin": {"kind": "user"}}
+        wire.write_text(json.dumps(prompt) + "\n")
+        stop = {"v": 1, "action": "stop", "captured_at": rfc3339(time.time()), "hook_input": {"session_id": "s"}}
+        (home.spool("kimi") / "pending" / "1.json").write_text(json.dumps(stop))
+        home.upkeep.refresh()
+        assert home.parts.ingest.scan() == 0
+        assert not home.upkeep.is_all_done()
+        with wire.open("a") as file:
+            message = {"role": "assistant", "content": [{"type": "text", "text": "a"}]}
+            file.write(json.dumps({"type": "context.append_message", "message": message}) + "\n")
+            file.write(json.dumps({"type": "turn.ended"}) + "\n")
+        time.sleep(LOOK_SECONDS)
+        assert home.parts.ingest.scan() == 1
+        assert home.parts.served.store("kimi").counts()["events"] == 1
+        assert not home.parts.ingest.transcripts.waits.is_any
