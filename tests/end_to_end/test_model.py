@@ -48,6 +48,10 @@ def makers(home: Home) -> list[str]:
     return [memory["metadata"]["made_by"] for memory in memories(home)]
 
 
+def problems(home: Home) -> dict[str, str]:
+    return {problem["code"]: problem["message"] for problem in home.status()["problems"]}
+
+
 def test_a_session_becomes_what_the_model_says(home: Home, model: FakeModel) -> None:
     """Once, soon, with a word on who made it; the key goes to the model and nowhere else."""
     home.start()
@@ -95,9 +99,11 @@ def test_a_model_that_dies_in_the_midst_leaves_the_batch_to_the_rules(home: Home
     model.wait_for(lambda fake: len(fake.requests()) == 1, 20)
     home.until(lambda: "packets_delivered" in home.status()["counters"], "not delivered")
     assert makers(home) == ["rules"]
-    problems = {problem["code"]: problem for problem in home.status()["problems"]}
-    assert model.url.removesuffix("/v1") in problems["extractor-away"]["message"]
+    home.until(lambda: "extractor-away" in problems(home), "its absence was not told")
+    assert model.url.removesuffix("/v1") in problems(home)["extractor-away"]
     assert home.status()["state"] == "ok"
-    home.until(lambda: not home.status()["problems"], "the model was not found back")
+    home.until(lambda: "extractor-away" not in problems(home), "the model was not found back")
+    assert "broke before the whole answer was there" in problems(home)["extractor-unused"]
     one_session(home, "s2", "From now on the archive of the orders service lives in Frankfurt.")
     home.until(lambda: "extractor_batches_by_model" in home.status()["counters"], "not asked again")
+    home.until(lambda: not problems(home), "the help was not noticed")
