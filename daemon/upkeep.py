@@ -9,6 +9,7 @@ import structlog
 from daemon.compose import Parts
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
+from daemon.forgetting.excluding import purge_excluded
 from daemon.forgetting.forgetting import Forgetting
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
@@ -105,6 +106,7 @@ class Upkeep:
         self._odd[spool.name] = odd
 
     def _reconcile(self, spool: Spool, store: EvidenceStore) -> None:
+        purge_excluded(self._parts, spool, store)
         missing = reconcile(spool.name, store, self._parts.delivery)
         if missing:
             self._parts.counters.add("jobs_recreated", missing)

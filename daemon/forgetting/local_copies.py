@@ -100,6 +100,16 @@ class LocalCopies:
         deleted = _sum(deleted, {"telemetry_events": self._telemetry(found)})
         return {name: number for name, number in deleted.items() if number}
 
+    def purge(self) -> int:
+        """Withdraw the jobs of a session and delete its evidence, nothing else; return how many events went."""
+        found = self.find()
+        self._try("queue", partial(self._withdraw, found), 0)
+        events = 0
+        for spool, store in self.parts.served.stores():
+            if store.own:
+                events += self._evidence(spool, store).get("events", 0)
+        return events
+
     def _whose(self) -> evidence.Whose:
         return evidence.Whose(self.target.session_id, self.target.repo_id)
 

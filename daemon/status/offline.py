@@ -9,6 +9,7 @@ from daemon import lock
 from daemon.configuration_error import ConfigurationError
 from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
 from daemon.intake.spool import Spool
+from daemon.pausing import Pauses
 from daemon.places import Places
 from daemon.settings import Settings, load
 from daemon.status import offline_jobs, snapshot
@@ -73,7 +74,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         evidence=_evidence(spools),
         telemetry=telemetry_part(settings, places.data, spools),
         findings=findings,
-        paused=(places.data / "paused").exists(),
+        paused=Pauses(places.data).is_paused,
         socket=str(places.status_socket),
         data=str(places.data),
     )

@@ -111,3 +111,38 @@ def test_the_platforms_memories_go_one_by_one_and_a_refusal_is_told(hosted: Home
     assert (answer["status"], answer["failed"], answer["remote"]["deleted"]) == ("partial", 1, 2)
     hosted.until(lambda: not hosted.api.memories(), "it was not tried again")  # type: ignore[union-attr]
     assert where(hosted.places.data, WORD) == []
+
+
+def test_what_lands_on_the_platform_after_all_is_looked_for_and_deleted(hosted: Home) -> None:
+    """An extraction that was open when its session was forgotten makes its memories later; they go without --remote,
+    for they were not there when it was asked for."""
+    api = hosted.api
+    assert api is not None
+    api.extraction_seconds = 3.0
+    hosted.environ["MEM0_CODE_EXTRACTION_WAIT_SECONDS"] = "6"
+    hosted.start()
+    tell(hosted, "s1")
+    hosted.end("s1")
+    hosted.until(lambda: len(api.accepted_batches()) == 1, "nothing was sent")
+    assert not api.memories()
+    assert forget(hosted, "--yes", "--session", "s1")["status"] == "deleted"
+    hosted.until(lambda: api.requests("delete"), "it was not looked for")
+    hosted.until(lambda: not api.memories(), "it is there still")
+    assert len(api.accepted_batches()) == 1 and where(hosted.places.data, WORD) == []
+
+
+def test_local_copies_go_also_when_the_platform_is_away(hosted: Home) -> None:
+    """The answer is `partial`, and the job waits with the others for the platform's return."""
+    api = hosted.api
+    assert api is not None
+    hosted.start()
+    tell(hosted, "s1")
+    hosted.end("s1")
+    hosted.until(lambda: len(api.memories()) == 1, "nothing was delivered")
+    hosted.until_quiet()
+    api.refuse_connections()
+    answer = forget(hosted, "--yes", "--session", "s1", "--remote", code=1)
+    assert (answer["status"], answer["remote"]["complete"]) == ("partial", False)
+    assert where(hosted.places.data, WORD) == []
+    api.accept_connections()
+    hosted.until(lambda: not api.memories(), "it was not deleted on its return")

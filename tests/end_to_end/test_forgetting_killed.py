@@ -13,6 +13,9 @@ import pytest
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.test_forgetting import WORD, search, tell, where
 
+BEYOND = 10_000
+"""No forgetting has so many steps: it is not killed, and tells how many it has."""
+
 SAMPLE = 3
 """Steps tried by the everyday run; `make soak` tries all of them."""
 
@@ -84,10 +87,18 @@ def try_step(learned: Learned, step: int) -> int:
         home.close()
 
 
+def test_a_kill_at_some_steps_leaves_no_way_back(learned: Learned) -> None:
+    """At the first, and at some spread over all of them."""
+    steps = try_step(learned, BEYOND)
+    for step in range(1, steps + 1, max(1, steps // SAMPLE)):
+        try_step(learned, step)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_a_kill_at_any_step_leaves_no_way_back(learned: Learned) -> None:
-    """The first step that is missed is one without a kill, which tells how many there are."""
-    steps = try_step(learned, 10_000)
-    every = range(1, steps + 1)
-    chosen = every if os.environ.get("MEMSYNCD_SOAK") else every[:: max(1, steps // SAMPLE)]
-    for step in chosen:
+    """At every single one."""
+    steps = try_step(learned, BEYOND)
+    assert steps
+    for step in range(1, steps + 1):
         try_step(learned, step)

@@ -2,7 +2,9 @@
 
 import json
 import os
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +98,20 @@ def test_a_marker_file_keeps_a_project_out(home: Home) -> None:
     home.start()
     home.hook("user-prompt", {"session_id": "s", "cwd": str(below), "prompt": "Nobody hears it.", "prompt_id": "1"})
     home.until(lambda: home.status()["counters"].get("events_excluded") == 1, "it was captured")
+
+
+def test_excluding_a_project_purges_what_waits_of_it(home: Home) -> None:
+    """Another project's waits on; nothing of the excluded one is kept or sent."""
+    other = home.root / "other"
+    other.mkdir()
+    home.exchange("s", 0, prompt="We decided on the zanzibar bucket.")
+    home.hook("user-prompt", {"session_id": "o", "cwd": str(other), "prompt": "Another project's.", "prompt_id": "1"})
+    home.start()
+    home.until(lambda: home.status()["counters"].get("events_recorded") == 3, "it was not taken in")
+    home.stop()
+    (home.places.data / "config.toml").write_text(f'exclude = ["{home.project}"]\n')
+    home.start()
+    home.until(lambda: home.status()["counters"].get("events_purged") == 2, "it was not purged")
+    with closing(sqlite3.connect(home.spool() / "evidence.sqlite3")) as connection:
+        assert connection.execute("SELECT session_id FROM events").fetchall() == [("o",)]
+    assert b"zanzibar" not in (home.spool() / "evidence.sqlite3").read_bytes()
