@@ -67,12 +67,13 @@ class Gate:
 
     def hold(self, scope: Scope) -> str | None:
         """Return why a scope is not delivered at present, or None."""
-        if self.is_paused:
+        state = self.pauses.state()
+        if state.is_paused:
             return PAUSED
         directory = os.path.join(scope.root, scope.directory) if scope.root else ""
         if self.is_excluded(directory):
             return EXCLUDED
-        return PROJECT_PAUSED if self.pauses.project(scope.repo_id, directory) is not None else None
+        return PROJECT_PAUSED if state.project(scope.repo_id, directory) is not None else None
 
 
 def _has_marker(directory: str) -> bool:

@@ -67,6 +67,19 @@ class PauseState:
     projects: Sequence[PausedProject] = ()
     unreadable: bool = False
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether everything is paused."""
+        return self.everything is not None or self.unreadable
+
+    def project(self, repo_id: str, directory: str = "") -> PausedProject | None:
+        """Return the pause of a project, told by its identity or by a real path in its working tree."""
+        for each in self.projects:
+            is_below = directory == each.root or directory.startswith(each.root.rstrip("/") + "/")
+            if (repo_id and each.repo_id == repo_id) or (each.root and directory and is_below):
+                return each
+        return None
+
 
 def duration(text: str) -> float | None:
     """Return the seconds of `90`, `90s`, `15m`, `2h` or `3d`; None for what is none, or is 0 or above MAX_SECONDS."""

@@ -6,6 +6,7 @@ beside it holds when a pause ends, and which projects are paused. A marker with 
 
 import contextlib
 import fcntl
+import functools
 import os
 import threading
 import time
@@ -22,14 +23,26 @@ ENDED = "resumed"
 """A spool's marker after its pause, until ingest has seen it: what was said in the pause is in transcripts still."""
 
 STATE = "pauses.json"
+_NOTHING = PauseState()
+
+
+@functools.cache
+def _boot_id() -> str:
+    """Return the name of this boot, which outlives no process; empty where the system tells none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeError):
+        return ""
 
 
 def system_moment() -> Moment:
     """Return now as the system tells it."""
+    boot = _boot_id()
+    if not boot:
+        return Moment(time.time())
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return Moment(time.time(), boot, time.clock_gettime(time.CLOCK_BOOTTIME))
-    except (OSError, AttributeError, UnicodeError):
+    except (OSError, AttributeError):
         return Moment(time.time())
 
 
@@ -52,6 +65,8 @@ class Pauses:
             if stamp != self._known[0]:
                 self._known = (stamp, read(self._path))
             state = self._known[1]
+        if state == _NOTHING and not self._marker.exists():
+            return state
         now = self._now()
         everything = state.everything if self._marker_holds(state, now) else None
         if everything is None and self._marker_holds(state, now):
@@ -63,16 +78,11 @@ class Pauses:
     @property
     def is_paused(self) -> bool:
         """Whether everything is paused."""
-        state = self.state()
-        return state.everything is not None or state.unreadable
+        return self.state().is_paused
 
     def project(self, repo_id: str, directory: str = "") -> PausedProject | None:
         """Return the pause of a project, told by its identity or by a real path in its working tree."""
-        for each in self.state().projects:
-            is_below = directory == each.root or directory.startswith(each.root.rstrip("/") + "/")
-            if (repo_id and each.repo_id == repo_id) or (each.root and directory and is_below):
-                return each
-        return None
+        return self.state().project(repo_id, directory)
 
     def pause(self, seconds: float | None) -> bool:
         """Pause everything; False where it is so already, and without an end."""
