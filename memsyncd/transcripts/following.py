@@ -1,6 +1,5 @@
 """Following a transcript: what was said since the stored offset, whatever became of the file in between."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -70,23 +69,11 @@ def look(steps_of: Format, opened: Opened, session_id: str, known: TranscriptOff
 
 
 def after(found: Look, taken: Sequence[Exchange]) -> TranscriptOffset:
-    """Return how far the transcript is read once `taken`, and all that came before them, need no look any more."""
-    if not taken:
-        place_after = found.exchanges[0].start if found.exchanges else found.reached.offset
-    else:
-        left = [each for each in found.exchanges if each.start > taken[-1].start]
-        place_after = left[0].start if left else found.reached.offset
+    """Return how far the transcript is read once `taken`, of which there is one at least, and all that came before
+    them need no look any more."""
+    left = next((each.start for each in found.exchanges if each.start > taken[-1].start), found.reached.offset)
     names = (*found.reached.taken, *(each.key for each in taken))[-TAKEN:]
-    return replace(found.reached, offset=place_after, taken=names)
-
-
-def signature(path: str) -> tuple[int, int, int] | None:
-    """Return what changes when a file is written to; None where it cannot be told."""
-    try:
-        found = os.stat(path, follow_symlinks=False)
-    except (OSError, ValueError):
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return replace(found.reached, offset=left, taken=names)
 
 
 def _is_same(opened: Opened, known: TranscriptOffset) -> bool:

@@ -264,3 +264,26 @@ def test_an_offset_stands_where_the_next_exchange_begins() -> None:
     assert len(following.after(found(*many), many).taken) == following.TAKEN
     assert json.dumps(following.after(found(*many), many).taken)
     assert list(choose(found(*many), Wanted()).taken) == many
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_not_complete(tmp_path: Path) -> None:
+    """What is missing of it is no end of a line; the next look sees another file."""
+    path = tmp_path / "t.jsonl"
+    content = jsonl(RECORDINGS["kimi-code"][1])
+    path.write_bytes(content)
+    opened = place.open_transcript(str(path), below=[tmp_path], owner=os.geteuid())
+    os.truncate(path, 0)
+    found = following.look(RECORDINGS["kimi-code"][0], opened, "s", None)
+    os.close(opened.descriptor)
+    assert (found.exchanges, found.is_torn) == ([], True)
+
+
+def test_a_tail_without_the_end_of_a_line_is_nothing_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line may be longer than what is read at the end."""
+    monkeypatch.setattr(following, "MAX_UNREAD", 2_000)
+    monkeypatch.setattr(following, "TAIL", 1_000)
+    monkeypatch.setattr(following, "CHUNK", 300)
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"x" * 5_000)
+    found = look(path)
+    assert (found.exchanges, found.reached.offset) == ([], 5_000)
