@@ -43,6 +43,10 @@ def quality(home: Path) -> None:
         row(f"{half}: all in one project", asked, lambda q: measuring.ask(thrown, q, app_id="one"), texts)
         row(f"{half}: plain index, alone", asked, measuring.plain_index(every, alone=True), turns)
         row(f"{half}: plain index, all in one", asked, measuring.plain_index(every, alone=False), turns)
+    asked = measuring.agents_questions()
+    row(f"{measuring.AGENTS}: each project alone", asked, lambda q: measuring.ask(alone, q, app_id=q.project), texts)
+    row(f"{measuring.AGENTS}: all in one project", asked, lambda q: measuring.ask(thrown, q, app_id="one"), texts)
+    row(f"{measuring.AGENTS}: plain index, alone", asked, measuring.plain_index(every, alone=True), turns)
     counts = Counter(run for run, _ in kept)
     messages = sum(len(session.messages) for session in every)
     print(

@@ -87,15 +87,16 @@ def prompts(characters: int, count: int, words: Words) -> Sequence[str]:
     return [words(characters // 3)[:characters] for _ in range(count)]
 
 
-def times(search: Search, texts: Sequence[str]) -> Sequence[float]:
-    """Return the seconds each search took; all must succeed."""
-    taken = []
+def times(search: Search, texts: Sequence[str]) -> tuple[Sequence[float], float]:
+    """Return the seconds each search took, and the processor seconds of one at the median; all must succeed."""
+    taken, worked = [], []
     for text in texts:
-        start = time.perf_counter()
+        start, work = time.perf_counter(), time.process_time()
         answer = search.answer(SearchRequest(text, "/w"))
         taken.append(time.perf_counter() - start)
+        worked.append(time.process_time() - work)
         assert answer.succeeded, answer.why
-    return taken
+    return taken, statistics.median(worked)
 
 
 def main() -> None:
@@ -114,9 +115,9 @@ def main() -> None:
             search = Search(platform, resolve=lambda _, to=scope: to, user_id=lambda: "ada", hold=lambda _: None)
             times(search, prompts(PROMPTS[0], 3, words))  # the file's pages and the patterns are warm, as in a daemon
             for characters in PROMPTS:
-                taken = times(search, prompts(characters, asked, words))
+                taken, worked = times(search, prompts(characters, asked, words))
                 median, last = statistics.median(taken) * 1000, table.percentile(taken, 99) * 1000
-                what = f"{characters:,} characters, project of {round(size * share):,}"
+                what = f"{characters:,} characters, project of {round(size * share):,} (works {worked * 1000:.1f} ms)"
                 table.line(what, f"{median:.1f} / {last:.1f} ms", f"median < {TARGET_MS:g} ms", met=median < TARGET_MS)
         platform.close()
 

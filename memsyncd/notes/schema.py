@@ -66,7 +66,7 @@ _STEPS = (
         """
         CREATE VIRTUAL TABLE note_index USING fts5(
             words, content='note_words', content_rowid='number', detail=none,
-            tokenize="unicode61 remove_diacritics 0 tokenchars '_:'"
+            tokenize="ascii tokenchars '_:'"
         )
         """,
         "CREATE TABLE note_tombstones(fingerprint BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",

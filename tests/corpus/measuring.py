@@ -16,10 +16,14 @@ from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import Batch, ExtractionState, Message, Query
 
 SESSIONS = Path(__file__).parent / "sessions"
+AGENTS_QUESTIONS = Path(__file__).parent / "agents_questions.json"
 MESSAGES_PER_PACKET = 10
 TUNING, HELD_OUT = "tuning", "held out"
 WRITTEN_LAST = "written last"
 HALVES = (TUNING, HELD_OUT, WRITTEN_LAST)
+AGENTS = "as agents ask"
+"""A second set of questions about the same sessions, written before any of them was asked: in the field's own words and
+names, as an agent at work asks, where the others avoid the dialogue's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,12 @@ class Share:
 def sessions() -> Sequence[Session]:
     """Return the corpus, by file name."""
     return [_session(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(SESSIONS.glob("*.json"))]
+
+
+def agents_questions() -> Sequence[Question]:
+    """Return the questions of AGENTS."""
+    found = json.loads(AGENTS_QUESTIONS.read_text(encoding="utf-8"))
+    return [Question(each["question"], each["fact"], each["project"], AGENTS) for each in found]
 
 
 def packets(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:

@@ -24,6 +24,18 @@ def test_the_right_memory_is_among_the_first_five(tmp_path: Path, half: str, flo
     assert share.among_five >= floor * len(asked)
 
 
+def test_agents_questions_find_their_memory(tmp_path: Path) -> None:
+    """A bit below the 96 % that bench/local_memory.py prints."""
+    platform = measuring.open_platform(tmp_path / "memory.sqlite3")
+    for session in measuring.sessions():
+        measuring.remember(platform, session, app_id=session.project)
+    asked = measuring.agents_questions()
+    share = measuring.share(asked, lambda q: measuring.ask(platform, q, app_id=q.project), [])
+    platform.close()
+    assert share.among_five >= 0.92 * len(asked)
+    assert share.first >= 0.75 * len(asked)
+
+
 def test_a_session_leaves_fewer_memories_than_messages(tmp_path: Path) -> None:
     """Facts stay, talk goes: no session of the corpus leaves more than nine memories for ten messages."""
     platform = measuring.open_platform(tmp_path / "memory.sqlite3")

@@ -18,6 +18,8 @@ JOURNAL_LIMIT_BYTES = 1024 * 1024
 FOLD_SECONDS = 0.5
 """How long folding the log in waits for another process at the file: a stop has 5 s in all."""
 
+# The second step's index takes terms as they are: terms.py has folded them already, and of a character that SQLite's
+# tables of letters do not know (a vowel sign, a letter of a newer Unicode) `unicode61` would make two words.
 _STEPS = (
     """
     CREATE TABLE extraction_events(
@@ -81,6 +83,14 @@ _STEPS = (
     """
     ALTER TABLE memories ADD COLUMN platform TEXT NOT NULL DEFAULT 'local';
     CREATE INDEX memories_of_platform ON memories(platform, last_seen) WHERE platform <> 'local';
+    DROP TABLE memory_index;
+    CREATE VIRTUAL TABLE memory_index USING fts5(
+        words, parts, grams, context, scope,
+        content='memories', content_rowid='number', detail=none,
+        tokenize="ascii tokenchars '_'"
+    );
+    INSERT INTO memory_index(rowid, words, parts, grams, context, scope)
+        SELECT number, words, parts, grams, context, scope FROM memories WHERE superseded_by = '';
     """,
 )
 

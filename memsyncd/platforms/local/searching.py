@@ -15,6 +15,7 @@ from memsyncd.platforms.local import memories, ranking
 from memsyncd.platforms.local.ranking import QueryWord, Row
 from memsyncd.platforms.local.schema import EMBEDDED
 from memsyncd.platforms.local.scope_filter import ScopeFilter, filter_of
+from memsyncd.platforms.local.terms import is_lone_character
 from memsyncd.platforms.platform import Memory, Query
 
 DOCUMENT_BUDGET = 4_000
@@ -33,6 +34,9 @@ MOST_EXAMINED = 2_000
 
 FILTERED_BY_INDEX = 10_000
 """Up to so many visible memories the index filters; above, walking their list costs more than looking at rows."""
+
+MAX_PAIRS = 40
+"""Pairs of characters looked for in the place of a single one."""
 
 COMMON_SHARE = 4
 """A term in so many times more memories than may be seen is looked for among these by the index."""
@@ -134,6 +138,11 @@ def _best_first(sums: Mapping[int, float]) -> Iterator[int]:
 
 def _with_kin(connection: sqlite3.Connection, word: QueryWord) -> QueryWord:
     """Add the index's words that begin as this one: `arrondit` finds `arrondis`, `Messwert` finds `Messwerte`."""
+    if is_lone_character(word.term):
+        pairs = connection.execute(
+            "SELECT term FROM terms WHERE length(term) = 2 AND instr(term, ?) LIMIT ?", (word.term, MAX_PAIRS)
+        )
+        return replace(word, kin=frozenset(term for (term,) in pairs))
     prefix = ranking.kin_prefix(word.term)
     if not prefix:
         return word

@@ -31,12 +31,23 @@ _UNSPACED = (
 )
 """What is written without spaces, or with few."""
 
-_RUN = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+(?:[-./:\\@+~]+[^\W{_UNSPACED}]+)*")
+_WITH_SIGNS = "\u0900-\u0963\u0970-\u0dff"
+"""Scripts whose vowels are signs, which are no letters to a regular expression but belong to their word: Devanagari to
+Sinhala, without their full stops."""
+
+_LETTER = rf"(?:[^\W{_UNSPACED}]|[{_WITH_SIGNS}])"
+_RUN = re.compile(rf"[{_UNSPACED}]+|{_LETTER}+(?:[-./:\\@+~]+{_LETTER}+)*")
+_ASCII_RUN = re.compile(r"\w+(?:[-./:\\@+~]+\w+)*", re.ASCII)
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]")
 _SEPARATORS = re.compile(r"[-./:\\@+~_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([a-z%]+)")
-_COMBINING = re.compile(r"[\u0300-\u036f]")
+_COMBINING = re.compile(
+    "[\u0300-\u036f"  # accents
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]"  # Arabic's
+)
+"""What is written or not, and says the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +80,21 @@ def split_identifier(identifier: str) -> Sequence[str]:
 
 def terms_of(text: str) -> Terms:
     """Return the terms of any text, stop words left out."""
-    return _sorted_out(_RUN.findall(fold(text)), MAX_TERMS)
+    return _sorted_out(_runs(text), MAX_TERMS)
 
 
 def terms_of_question(text: str) -> Terms:
     """Return the terms of a question or prompt: those of each of its words once, however often it stands there."""
-    return _sorted_out(dict.fromkeys(_RUN.findall(fold(text))), MAX_QUESTION_TERMS)
+    return _sorted_out(dict.fromkeys(_runs(text)), MAX_QUESTION_TERMS)
+
+
+def is_lone_character(term: str) -> bool:
+    """Whether a term is a single character of a script without spaces; in the index it stands inside pairs."""
+    return len(term) == 1 and _UNSPACED_RUN.match(term) is not None
+
+
+def _runs(text: str) -> Sequence[str]:
+    return _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(fold(text))
 
 
 def _sorted_out(runs: Iterable[str], most: int) -> Terms:

@@ -18,6 +18,7 @@ NOTES = {
     "style": "We prefer tabs; deployment is by hand.",
     "日本語メモ": "東京のサーバーは再起動が必要です",
     "größe": "Die Größe des Puffers",
+    "बैकअप": "डेटाबेस रात में सहेजा जाता है",
     "todo": "what is not to be done: a::b 100% 🎉",
 }
 
@@ -43,6 +44,7 @@ def filled_fixture(store: NoteStore) -> NoteStore:
         ("abas", "db-url"),
         ("サーバー", "日本語メモ"),
         ("grösse", "größe"),
+        ("डेटाबेस", "बैकअप"),
         ("🎉", "todo"),
         ("100%", "todo"),
         ("a::b", "todo"),
