@@ -2,6 +2,7 @@
 
 import fnmatch
 import os
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from memsyncd.evidence.event import Scope
 
 IGNORE_MARKER = ".memsyncd-ignore"
 """A file of this name, in a directory or in one above it up to the repository's root, excludes the directory."""
+
+SAME_LOOK_SECONDS = 0.1
+"""So long a look at a directory holds: a backlog's files come in hundreds from one directory, and a look at each costs
+as much as taking it in."""
+
+LOOKS_KEPT = 1_000
 
 PAUSED = "paused"
 PROJECT_PAUSED = "its project is paused"
@@ -22,13 +29,19 @@ HELD = frozenset({PAUSED, PROJECT_PAUSED, EXCLUDED})
 class Gate:
     """`patterns` are paths and globs with `~` resolved; `**` reaches below. Both spellings of a path are compared: as
     given and with links resolved. `resolve` tells a directory's project, for those that are paused; without it they
-    are told by their working tree alone."""
+    are told by their working tree alone. Safe from any thread."""
 
     def __init__(
-        self, patterns: Sequence[str], paused_marker: Path, resolve: Callable[[str], Scope] | None = None
+        self,
+        patterns: Sequence[str],
+        paused_marker: Path,
+        resolve: Callable[[str], Scope] | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._patterns = [spelling for pattern in patterns for spelling in _spellings(pattern)]
         self._resolve = resolve
+        self._monotonic = monotonic
+        self._looked: dict[str, tuple[float, bool]] = {}
         self.pauses = Pauses(paused_marker.parent)
 
     @property
@@ -40,6 +53,15 @@ class Gate:
         """Whether a directory is in a project that is never captured, sent or recalled for."""
         if not directory:
             return False
+        now = self._monotonic()
+        known = self._looked.get(directory)
+        if known is None or not 0.0 <= now - known[0] < SAME_LOOK_SECONDS:
+            if len(self._looked) >= LOOKS_KEPT:
+                self._looked.clear()
+            known = self._looked[directory] = (now, self._look(directory))
+        return known[1]
+
+    def _look(self, directory: str) -> bool:
         spellings = _spellings(directory)
         if any(_matches(pattern, spelling) for pattern in self._patterns for spelling in spellings):
             return True

@@ -102,7 +102,17 @@ def _version_of(content: bytes) -> str | None:
 
 
 _WRITTEN_BY_OTHERS = frozenset(
-    {"config.toml", "run", "daemon.lock", "logs", "nudge", "paused", "pauses.json", "hook-errors.log", "hook-errors.log.1"}
+    {
+        "config.toml",
+        "run",
+        "daemon.lock",
+        "logs",
+        "nudge",
+        "paused",
+        "pauses.json",
+        "hook-errors.log",
+        "hook-errors.log.1",
+    }
 )
 """What a person, a service manager or a hook leaves in the data directory before the daemon's first start."""
 

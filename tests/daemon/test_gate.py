@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from daemon.gate import Gate
+from daemon.gate import IGNORE_MARKER, SAME_LOOK_SECONDS, Gate
 from memsyncd.evidence.event import Scope
+from tests.clocks import HandClock
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,47 @@ def test_a_pause_holds_everything_with_its_reason(tmp_path: Path) -> None:
 def test_an_excluded_scope_is_held(tmp_path: Path) -> None:
     """Exclusion also holds what was captured before it (never-again 74)."""
     assert Gate(["/w/a"], tmp_path / "paused").hold(Scope("r", "a", root="/w/a", directory="x")) is not None
+
+
+def test_a_marker_file_excludes_up_to_the_repositorys_root(tmp_path: Path) -> None:
+    """From any directory below it, through a link too; one above the repository is another matter's."""
+    repository = tmp_path / "repo"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "src" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(repository / "src")
+    (tmp_path / "plain" / "below").mkdir(parents=True)
+
+    def excluded(*parts: str) -> bool:
+        return Gate([], tmp_path / "paused").is_excluded(str(tmp_path.joinpath(*parts)))
+
+    (tmp_path / IGNORE_MARKER).touch()
+    assert excluded("plain", "below") and not excluded("repo", "src") and not excluded("repo")
+    (repository / "src" / IGNORE_MARKER).touch()
+    assert excluded("repo", "src", "deep") and excluded("link", "deep") and not excluded("repo")
+    (repository / IGNORE_MARKER).touch()
+    assert excluded("repo") and excluded("repo", "src", "not-there-yet")
+    assert not Gate([], tmp_path / "paused").is_excluded("relative/\0")
+
+
+def test_a_look_holds_for_an_instant_only(tmp_path: Path) -> None:
+    """What a person excludes is excluded with the next event."""
+    hands = HandClock()
+    gate = Gate([], tmp_path / "paused", monotonic=hands.clock().monotonic)
+    assert not gate.is_excluded(str(tmp_path))
+    (tmp_path / IGNORE_MARKER).touch()
+    assert not gate.is_excluded(str(tmp_path))
+    hands.move(SAME_LOOK_SECONDS)
+    assert gate.is_excluded(str(tmp_path))
+
+
+def test_a_paused_project_is_not_captured_and_is_held_with_its_reason(tmp_path: Path) -> None:
+    """By its identity, in another working tree too; a pause of everything discards nothing."""
+    scope = Scope("git.example.org/a", "a", root=str(tmp_path / "other-tree"))
+    gate = Gate([], tmp_path / "paused", lambda _: scope)
+    gate.pauses.pause_project("git.example.org/a", str(tmp_path / "tree"), None)
+    assert gate.hold(scope) == gate.hold_directory("/elsewhere") == "its project is paused"
+    assert gate.is_not_captured("/elsewhere")
+    gate.pauses.resume_project("git.example.org/a")
+    gate.pauses.pause(None)
+    assert gate.hold(scope) == gate.hold_directory("/elsewhere") == "paused"
+    assert not gate.is_not_captured("/elsewhere")
