@@ -3,13 +3,15 @@
     python -m bench.hook [--python INTERPRETER]... [--console /path/to/memsyncd] [--runs N]
 
 For each interpreter: the median wall time of `-I -S -c pass`, of the drop with a payload of 2 KB into a fresh
-home, of a prompt's hook with no daemon and with one that has something to recall, and of what else is asked for, the
-runs interleaved. Exits 1 where the drop takes over 1.5 times the floor.
+home, of the same through sh, bare and with what makes the installed line harmless, of a prompt's hook with no daemon
+and with one that has something to recall, and of what else is asked for, the runs interleaved.
+Exits 1 where the drop takes over 1.5 times the floor.
 """
 
 import argparse
 import json
 import os
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.daemon_at_work import DaemonAtWork
+from memsyncd.hooks.command_line import GUARD
 
 LIMIT = 1.5
 """Issue 2, item 2."""
@@ -39,13 +42,22 @@ QUIET_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is run: the words behind the interpreter's, what comes on its input, where it drops, what it prints."""
+    """What is run: the words behind the interpreter's, what comes on its input, where it drops, what it prints.
+
+    With `shell`, sh runs them as one line, with that behind it.
+    """
 
     words: list[str]
     payload: dict[str, Any]
     home: str
     prints: bool = False
     drops: bool = True
+    shell: str | None = None
+
+    def command(self, interpreter: str) -> list[str]:
+        """Return the whole command; a word that is absolute is a program of its own."""
+        words = self.words if os.path.isabs(self.words[0]) else [interpreter, *self.words]
+        return words if self.shell is None else ["/bin/sh", "-c", shlex.join(words) + self.shell]
 
 
 def wall_ms(command: list[str], case: Case, turn: int) -> float:
@@ -77,12 +89,16 @@ def cases(console: str, home: str, daemon: DaemonAtWork) -> dict[str, Case]:
     found = {
         "floor: -I -S -c pass": Case(["-I", "-S", "-c", "pass"], STOP, home, drops=False),
         "drop": Case(stop, STOP, home),
+        "sh: drop": Case(stop, STOP, home, shell=""),
+        "sh: drop, as installed": Case(stop, STOP, home, shell=GUARD),
         "prompt, no daemon": Case(prompt, asked, home),
         "first prompt, recalled": Case(prompt, asked, at_work, prints=True, drops=False),
         "later prompt, daemon up": Case(prompt, {**asked, "session_id": "told"}, at_work, drops=False),
     }
     if console:
-        found["console script"] = Case([console, "hook", "stop", "--harness", "claude-code"], STOP, home)
+        found["console script"] = Case(
+            [os.path.abspath(console), "hook", "stop", "--harness", "claude-code"], STOP, home
+        )
     return found
 
 
@@ -111,8 +127,7 @@ def measure(interpreter: str, console: str, runs: int) -> float:
             times: dict[str, list[float]] = {name: [] for name in measured}
             for turn in range(runs + 2):
                 for name, case in measured.items():
-                    is_console = case.words[0] == console
-                    took = wall_ms(case.words if is_console else [interpreter, *case.words], case, turn)
+                    took = wall_ms(case.command(interpreter), case, turn)
                     if turn >= 2:  # the first ones warm the caches
                         times[name].append(took)
         written = sum(1 for _ in Path(home).rglob("*.json"))

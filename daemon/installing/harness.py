@@ -66,6 +66,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of the harness that is looked at: in the hooks' own file, or in `place`."""
+
+    path: tuple[str, ...]
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A setting whose `value` keeps hooks from running, and the sentence about it."""
+
+    setting: Setting
+    value: Any
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tools:
     """Where a harness keeps its MCP servers: one entry per server at `path` of a file, and the client's own command
     for it where the file is the client's to write. `entry` is "standard" ({command, args, env}), "typed" (the same with
@@ -81,8 +98,8 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Harness:
-    """One harness. `notes` are told after an installation; `switches` are settings that keep its hooks from running,
-    as (path in the same file, the value that does it, what to say)."""
+    """One harness. `notes` are told after an installation. `switches` are looked at, and so are `plugins`: settings
+    that name what else is loaded, as a list or as names with true or false."""
 
     name: str
     title: str
@@ -93,8 +110,8 @@ class Harness:
     project: Place | None = None
     version: int | None = None
     notes: tuple[str, ...] = ()
-    switches: tuple[tuple[tuple[str, ...], Any, str], ...] = ()
-    plugins: tuple[tuple[str, ...], ...] = ()
+    switches: tuple[Switch, ...] = ()
+    plugins: tuple[Setting, ...] = ()
     tools: Tools | None = None
 
     def file(self, root: Path, environ: Mapping[str, str], *, is_project: bool) -> Path:

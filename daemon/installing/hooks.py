@@ -1,17 +1,18 @@
 """Hooks of one harness for one user or project: installed, taken out, and looked at."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from daemon.installing import change, config_file
 from daemon.installing.change import Change, Edit
-from daemon.installing.editing import json_edit
+from daemon.installing.editing import json_edit, toml_text
 from daemon.installing.entry import Entry
-from daemon.installing.errors import CannotInstall, NotParsable, Unfit
+from daemon.installing.errors import CannotInstall
 from daemon.installing.forms import FORMS
-from daemon.installing.harness import Harness
+from daemon.installing.harness import Harness, Setting
 from daemon.installing.own_lines import other_memory, own_handler
 from memsyncd.hooks.command_line import command_line
 
@@ -73,10 +74,14 @@ def look(harness: Harness, around: Around) -> Found:
         return Found(harness.name, around.scope, path, "unreadable", problems=(str(error),))
     foreign = [line for entry in entries if (line := other_memory(entry.handler))]
     found = Found(
-        harness.name, around.scope, path, "absent", foreign=tuple(dict.fromkeys([*foreign, *_plugins(harness, text)]))
+        harness.name,
+        around.scope,
+        path,
+        "absent",
+        foreign=tuple(dict.fromkeys([*foreign, *_plugins(harness, around, text)])),
     )
     own = [entry for entry in entries if entry.is_ours]
-    return _judged(found, own, wants, _switched_off(harness, text)) if own else found
+    return _judged(found, own, wants, _switched_off(harness, around, text)) if own else found
 
 
 def _judged(found: Found, own: list[Entry], wants: tuple[Entry, ...], off: tuple[str, ...]) -> Found:
@@ -128,25 +133,33 @@ def _gone(own: list[Entry]) -> tuple[str, ...]:
     return tuple(f"{path} is gone" for path in dict.fromkeys(programs) if not Path(path).is_file())
 
 
-def _switched_off(harness: Harness, text: str) -> tuple[str, ...]:
-    return tuple(sentence for path, value, sentence in harness.switches if _at(_json(text), path) == value)
+def _switched_off(harness: Harness, around: Around, text: str) -> tuple[str, ...]:
+    """Return a sentence for each setting that keeps the harness's hooks from running."""
+    return tuple(switch.sentence for switch in harness.switches if _value(switch.setting, around, text) is switch.value)
 
 
-def _plugins(harness: Harness, text: str) -> list[str]:
-    """Return the names of enabled plugins that seem to record sessions."""
-    found = [_at(_json(text), path) for path in harness.plugins]
-    names = [name for value in found if isinstance(value, dict) for name, on in value.items() if on]
+def _plugins(harness: Harness, around: Around, text: str) -> list[str]:
+    """Return the names of loaded plugins that seem to record sessions."""
+    names: list[object] = []
+    for setting in harness.plugins:
+        value = _value(setting, around, text)
+        if isinstance(value, dict):
+            names += [name for name, on in value.items() if on]
+        elif isinstance(value, list):
+            names += value
     return [f"plugin {name}" for name in names if other_memory({"command": name})]
 
 
-def _json(text: str) -> Any:
-    try:
-        return json_edit.read(text)
-    except (NotParsable, Unfit):
-        return {}
-
-
-def _at(document: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
+def _value(setting: Setting, around: Around, text: str) -> Any:
+    """Return a setting's value; None where it is not set, or the file it is in cannot be read."""
+    is_toml = False
+    document: Any = {}
+    with suppress(CannotInstall, OSError):
+        if setting.place is not None:
+            path = setting.place.path(around.root, {} if around.is_project else around.environ)
+            text = config_file.read(path, around.uid, is_private=True).text
+            is_toml = path.suffix == ".toml"
+        document = toml_text.read(text) if is_toml else json_edit.read(text)
+    for step in setting.path:
         document = document.get(step) if isinstance(document, dict) else None
     return document

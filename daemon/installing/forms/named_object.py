@@ -1,5 +1,6 @@
 """Objects by name that hold lists of handlers for events; ours is the one named `memsyncd` (Antigravity). JSON."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ class NamedObject:
     def install(self, text: str, wanted: Sequence[Entry], harness: Harness) -> str:  # noqa: ARG002  (Form's)
         """Return the text with our object as wanted, and no other that holds nothing but lines of ours."""
         root = json_edit.read(text)
+        if text.strip() and not _is_strict(text):
+            raise Unfit("a comment, or a comma behind the last item, makes its harness ignore all of it; take that out")
         if not isinstance(root, dict):
             raise Unfit("the document is no object, so nothing can be put into it")
         for name, value in root.items():
@@ -43,6 +46,15 @@ class NamedObject:
             if _is_ours(value):
                 text = json_edit.remove(text, (name,))
         return text
+
+
+def _is_strict(text: str) -> bool:
+    """Tell whether a text is JSON and nothing more: anything else is dropped whole (hooks-and-apis 1E)."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_ours(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Claude Code (hooks-and-apis 1A, 5C)."""
 
-from daemon.installing.harness import Event, Handler, Harness, Place, Tools
+from daemon.installing.harness import Event, Handler, Harness, Place, Setting, Switch, Tools
 
 HARNESS = Harness(
     name="claude-code",
@@ -22,8 +22,14 @@ HARNESS = Harness(
     user=Place("settings.json", ".claude", variable="CLAUDE_CONFIG_DIR"),
     # a person's own file of the project, which git leaves out: the line holds paths of this machine
     project=Place("settings.local.json", ".claude"),
-    switches=((("disableAllHooks",), True, "disableAllHooks is true, so Claude Code runs no hook at all"),),
-    plugins=(("enabledPlugins",),),
+    switches=(
+        Switch(
+            Setting(("disableAllHooks",)),
+            value=True,
+            sentence="disableAllHooks is true, so Claude Code runs no hook at all",
+        ),
+    ),
+    plugins=(Setting(("enabledPlugins",)),),
     tools=Tools(
         user=Place(".claude.json", "", variable="CLAUDE_CONFIG_DIR"),
         project=Place(".mcp.json", ""),

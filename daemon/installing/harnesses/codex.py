@@ -3,7 +3,9 @@
 `async` is never used: older builds do not run such an entry at all. There is no event for a tool that failed.
 """
 
-from daemon.installing.harness import Event, Handler, Harness, Place, Tools
+from daemon.installing.harness import Event, Handler, Harness, Place, Setting, Switch, Tools
+
+CONFIG = Place("config.toml", ".codex", variable="CODEX_HOME")
 
 HARNESS = Harness(
     name="codex",
@@ -22,9 +24,13 @@ HARNESS = Harness(
     handler=Handler(constant={"type": "command"}),
     user=Place("hooks.json", ".codex", variable="CODEX_HOME"),
     project=Place("hooks.json", ".codex"),
+    switches=tuple(
+        Switch(Setting(("features", name), CONFIG), value=False, sentence=f"features.{name} is false in config.toml")
+        for name in ("hooks", "codex_hooks")
+    ),
     notes=("Codex runs a new or changed hook only after you approved it: open Codex and type /hooks.",),
     tools=Tools(
-        user=Place("config.toml", ".codex", variable="CODEX_HOME"),
+        user=CONFIG,
         project=Place("config.toml", ".codex"),
         path=("mcp_servers",),
     ),

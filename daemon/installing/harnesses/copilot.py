@@ -1,6 +1,6 @@
 """GitHub Copilot CLI (hooks-and-apis 1H, 5C): a file of our own. Names in capitals bring the snake_case payload."""
 
-from daemon.installing.harness import Event, Handler, Harness, Place, Tools
+from daemon.installing.harness import Event, Handler, Harness, Place, Setting, Switch, Tools
 
 HARNESS = Harness(
     name="copilot",
@@ -21,7 +21,13 @@ HARNESS = Harness(
     user=Place("memsyncd.json", ".copilot/hooks", variable="COPILOT_HOME", inside="hooks"),
     project=Place("memsyncd.json", ".github/hooks"),
     notes=("Copilot CLI also reads a project's .claude/settings*.json: hooks of ours there tell each event twice.",),
-    switches=((("disableAllHooks",), True, "disableAllHooks is true, so Copilot CLI runs no hook of this file"),),
+    switches=(
+        Switch(
+            Setting(("disableAllHooks",)),
+            value=True,
+            sentence="disableAllHooks is true, so Copilot CLI runs no hook of this file",
+        ),
+    ),
     tools=Tools(
         user=Place("mcp-config.json", ".copilot", variable="COPILOT_HOME"),
         project=Place("mcp.json", ".github"),

@@ -3,7 +3,15 @@
 Its events are those the module listens to; `../opencode_plugin.js` says for which it runs a line.
 """
 
-from daemon.installing.harness import Event, Handler, Harness, Place, Tools
+from daemon.installing.harness import Event, Handler, Harness, Place, Setting, Tools
+
+CONFIG = Place(
+    "opencode.json",
+    ".config/opencode",
+    variable="XDG_CONFIG_HOME",
+    inside="opencode",
+    others=("opencode.json", "opencode.jsonc"),
+)
 
 HARNESS = Harness(
     name="opencode",
@@ -20,14 +28,9 @@ HARNESS = Harness(
     handler=Handler(limit=""),  # the module has its own
     user=Place("memsyncd.js", ".config/opencode/plugins", variable="XDG_CONFIG_HOME", inside="opencode/plugins"),
     project=Place("memsyncd.js", ".opencode/plugins"),
+    plugins=(Setting(("plugin",), CONFIG),),
     tools=Tools(
-        user=Place(
-            "opencode.json",
-            ".config/opencode",
-            variable="XDG_CONFIG_HOME",
-            inside="opencode",
-            others=("opencode.json", "opencode.jsonc"),
-        ),
+        user=CONFIG,
         project=Place("opencode.json", "", others=("opencode.json", "opencode.jsonc")),
         path=("mcp",),
         is_opencode=True,

@@ -69,6 +69,7 @@ def test_a_link_into_nothing_gets_its_file_and_keeps_it_no_longer(around: Around
         ("claude-code", "[]", "no object"),
         ("antigravity", '{"memsyncd": {"Stop": [{"command": "x"}]}}', "did not write"),
         ("antigravity", "5", "no object"),
+        ("antigravity", "{} // mine", "ignore all of it"),
         ("opencode", "export const mine = 1;", "did not write"),
     ],
 )

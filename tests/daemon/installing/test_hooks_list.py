@@ -85,7 +85,8 @@ def test_broken_names_the_program_that_is_gone(name: str, around: Around) -> Non
         ({"disableAllHooks": True}, ("disableAllHooks is true, so Claude Code runs no hook at all",), ()),
         ({"disableAllHooks": False}, (), ()),
         ({"enabledPlugins": {"mem0@shop": True, "lint@shop": True, "claude-mem@x": False}}, (), ("plugin mem0@shop",)),
-        ({"enabledPlugins": ["mem0"]}, (), ()),
+        ({"enabledPlugins": ["mem0"]}, (), ("plugin mem0",)),
+        ({"enabledPlugins": 5}, (), ()),
         (
             {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "~/.mem0/run.sh"}]}], "X": 5}},
             (),
@@ -101,6 +102,26 @@ def test_switches_and_others_that_record(
     hooks.install(CLAUDE, around)
     found = hooks.look(CLAUDE, around)
     assert (found.problems, found.foreign) == (problems, foreign)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "text", "told"),
+    [
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", ("features.hooks is false in config.toml",)),
+        ("codex", ".codex/config.toml", "[features]\nhooks = true\n", ()),
+        ("codex", ".codex/config.toml", "[features\n", ()),
+        ("opencode", ".config/opencode/opencode.jsonc", '{"plugin": ["@mem0/x", "y"], /**/}', ("plugin @mem0/x",)),
+        ("opencode", ".config/opencode/opencode.json", '{"plugin": [5]}', ()),
+    ],
+)
+def test_settings_in_other_files(name: str, file: str, text: str, told: tuple[str, ...], around: Around) -> None:
+    """Where a harness keeps such settings elsewhere, that file is looked at, whatever is in it."""
+    path = around.root / file
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_text(text)
+    hooks.install(HARNESSES[name], around)
+    found = hooks.look(HARNESSES[name], around)
+    assert (found.state, *found.problems, *found.foreign) == ("installed", *told)
 
 
 def test_every_harness_s_entries_carry_its_unit(around: Around) -> None:
