@@ -108,7 +108,7 @@ def _unknown(variable: str, variables: Mapping[str, Key], found: EnvironmentValu
 def _read_opt_outs(environ: Mapping[str, str], found: EnvironmentValues) -> None:
     if environ.get("DO_NOT_TRACK", "").strip().lower() not in FALSE_WORDS | {""}:
         found.opted_out = "DO_NOT_TRACK"
-    elif environ.get("MEM0_TELEMETRY", "").strip().lower() in FALSE_WORDS:
+    elif environ.get("MEM0_TELEMETRY", "").strip().lower() not in TRUE_WORDS | {""}:  # `disabled`, `n`: no is meant
         found.opted_out = "MEM0_TELEMETRY"
 
 

@@ -120,7 +120,7 @@ class Retention(Struct, frozen=True, kw_only=True):
     """How many days things are kept; 0 is for ever. Memories, and evidence not yet delivered, are never deleted.
 
     `evidence_days`: after its delivery was confirmed. `jobs_days`: finished and cancelled jobs. `dead_days`: dead
-    letters and what lies in `corrupt/`. `telemetry_days`: spooled events nobody fetched.
+    letters and what lies in `corrupt/`. `telemetry_days`: telemetry that could not be sent.
     """
 
     evidence_days: Days = 90

@@ -128,6 +128,8 @@ def test_empty_variables_are_unset(read: Load) -> None:
         ({"DO_NOT_TRACK": "0"}, True),
         ({"DO_NOT_TRACK": "false"}, True),
         ({"MEM0_TELEMETRY": " OFF "}, False),
+        ({"MEM0_TELEMETRY": "disabled"}, False),
+        ({"MEM0_TELEMETRY": " "}, True),
         ({"MEM0_TELEMETRY": "1", "DO_NOT_TRACK": "1"}, False),
         ({"MEMSYNCD_TELEMETRY_ENABLED": "yes", "MEM0_TELEMETRY": "no"}, False),
         ({"MEMSYNCD_TELEMETRY_ENABLED": "no", "MEM0_TELEMETRY": "yes"}, False),
