@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "forget": "daemon.cli.forget:forget",
     "export": "daemon.cli.export:export",
     "import": "daemon.cli.importing:import_",
+    "service": "daemon.cli.service:service",
     "mcp": "daemon.cli.mcp:mcp",
     "config": "daemon.cli.config:config",
     "telemetry": "daemon.cli.telemetry:telemetry",

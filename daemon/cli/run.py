@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from daemon.cli import exits
 from daemon.cli.surroundings import Surroundings, overrides
 
 if TYPE_CHECKING:
+    from daemon.notify import Manager
     from daemon.places import Places
     from daemon.settings import Settings
 
@@ -27,13 +29,42 @@ NEXT = (
 @click.command(short_help="The daemon, in the foreground.")
 @click.option("--once", is_flag=True, help="Do all that is due, wait until it is confirmed or put off, and exit.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting for this run; may be repeated.")
+@click.option("--under", type=click.Choice(["launchd"]), help="The service manager that starts it, as its file says.")
 @click.pass_obj
-def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
+def run(around: Surroundings, once: bool, pairs: tuple[str, ...], under: str | None) -> int:
     """Run the daemon until Ctrl-C or SIGTERM.
 
     Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
     wrong. With --once: 0 also when work was put off, 1 when something was refused.
     """
+    if under:
+        return _under_launchd(around, pairs)
+    return _run(around, pairs, once=once)
+
+
+def _under_launchd(around: Surroundings, pairs: tuple[str, ...]) -> int:
+    """Run it for a manager that knows no start limit: after a few failed starts, stay down by leaving with 0."""
+    from daemon.private_directory import make_private  # noqa: PLC0415  (only there)
+    from daemon.service.launchd_manager import LaunchdManager  # noqa: PLC0415
+
+    places = around.places()
+    make_private(places.data)
+    manager = LaunchdManager(places)
+    held = manager.begin(around.wall())
+    if held is not None:
+        click.echo("memsyncd: too many failed starts; `memsyncd service start` tries again", err=True)
+        time.sleep(held)
+        return exits.DONE
+    try:
+        code = _run(around, pairs, manager=manager)
+    except exits.Leave as leave:
+        manager.failed(leave.sentence)
+        raise
+    manager.ended(code)
+    return code
+
+
+def _run(around: Surroundings, pairs: tuple[str, ...], *, once: bool = False, manager: "Manager | None" = None) -> int:
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only when it runs)
     from daemon.lock import AlreadyRunning  # noqa: PLC0415
     from jobs.queue.errors import QueueError  # noqa: PLC0415
@@ -44,7 +75,8 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
         for warning in loaded.warnings:
             click.echo(f"memsyncd: {warning}", err=True)
         program = called(sys.argv[0], shutil.which("memsyncd"), Path.cwd())
-        greeting = "" if once else welcome(places, loaded.settings, program)
+        is_service = manager is not None or "NOTIFY_SOCKET" in around.environ  # whose log nobody is to type after
+        greeting = "" if once or is_service else welcome(places, loaded.settings, program)
 
         # the whole daemon, which no other command and no wrong setting loads; its log first, for it keeps rich out
         from daemon import logs  # noqa: F401, PLC0415, I001
@@ -57,6 +89,7 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...]) -> int:
             once=once,
             on_ready=lambda: _greet(greeting),
             on_done=click.echo,
+            manager=manager,
             reread=lambda: around.load(overrides(pairs)).settings,
         )
     except ConfigurationError as error:
