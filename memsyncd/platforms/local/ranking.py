@@ -1,5 +1,6 @@
 """From a question to weighted terms, and from matching memories to their order. Pure."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from memsyncd.platforms.local.vocabulary import synonyms
 MAX_QUERY_WORDS = 40
 """Words of a prompt that are searched for: of a longer one those that the fewest memories hold."""
 
-MAX_ASKING_CHARS = 500
+MAX_ASKING_CHARS = 300
 """Up to so many characters a text is read as a question, which asks for something of a certain kind. In a longer one,
 a prompt that tells and quotes, every such pattern finds something."""
 
@@ -76,8 +77,9 @@ def question_words(weights: Mapping[str, float], documents: Mapping[str, int]) -
     memory holds, then those that none does."""
     kept = set(weights)
     if len(weights) > MAX_QUERY_WORDS:
-        by_rarity = sorted(weights, key=lambda term: (term not in documents, documents.get(term, 0)))
-        kept = set(by_rarity[:MAX_QUERY_WORDS])
+        by_rarity = sorted((term for term in weights if term in documents), key=documents.__getitem__)
+        absent = (term for term in weights if term not in documents)
+        kept = set(itertools.islice(itertools.chain(by_rarity, absent), MAX_QUERY_WORDS))
     table = synonyms()
     return [
         QueryWord(term, weight * _share(term), table.get(term, frozenset()))

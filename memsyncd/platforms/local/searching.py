@@ -18,7 +18,7 @@ from memsyncd.platforms.local.scope_filter import ScopeFilter, filter_of
 from memsyncd.platforms.local.terms import is_lone_character
 from memsyncd.platforms.platform import Memory, Query
 
-DOCUMENT_BUDGET = 4_000
+DOCUMENT_BUDGET = 3_000
 """Rows a search may touch in the index, its rarest words' first. One costs about half a microsecond
 (bench/local_memory.py)."""
 
@@ -35,8 +35,14 @@ MOST_EXAMINED = 2_000
 FILTERED_BY_INDEX = 10_000
 """Up to so many visible memories the index filters; above, walking their list costs more than looking at rows."""
 
+KIN_UP_TO = 24
+"""Words of a question up to which other endings are looked for; a longer prompt says enough as it is."""
+
 MAX_PAIRS = 40
 """Pairs of characters looked for in the place of a single one."""
+
+FEW_TERMS = 8
+"""Up to so many terms are filtered by the index even where all that may be seen could be read first."""
 
 COMMON_SHARE = 4
 """A term in so many times more memories than may be seen is looked for among these by the index."""
@@ -54,7 +60,8 @@ def search(connection: sqlite3.Connection, query: Query, *, now: float, platform
     scope = filter_of(query, platform)
     asked = ranking.question_terms(query.text)
     words = ranking.question_words(asked, memories.documents(connection, asked))
-    words = [_with_kin(connection, word) for word in words]
+    if len(words) <= KIN_UP_TO:
+        words = [_with_kin(connection, word) for word in words]
     every = {word.term for word in words} | {term for word in words for term in word.near | word.kin}
     counts = memories.documents(connection, [*every, *scope.lanes])
     visible = sum(counts.pop(lane, 0) for lane in scope.lanes)
@@ -112,10 +119,12 @@ def _touched_among(
 ) -> Mapping[int, float]:
     """Return the same of the few memories that `scope` admits, whose list is read once.
 
-    The index walks that list for every term it filters by it, so it filters only the terms that stand in far more
-    memories than are on it.
+    The index walks that list for every term it filters by it, so it filters only where the terms are few, and those
+    that stand in far more memories than are on it.
     """
-    visible = {number for (number,) in connection.execute(_MATCHING, (scope.expression,))}
+    if len(worth) <= FEW_TERMS:
+        return _touched(connection, worth, scope.expression)
+    visible = set(itertools.chain.from_iterable(connection.execute(_MATCHING, (scope.expression,)).fetchall()))
     usual = {term: value for term, value in worth.items() if counts.get(term, 0) > COMMON_SHARE * len(visible)}
     sums = dict(_touched(connection, usual, scope.expression))
     known = sums.get
@@ -186,7 +195,7 @@ def _row(columns: Sequence[Any], now: float) -> Row:
     return Row(
         number=number,
         text=text,
-        words=frozenset(words.split()) | frozenset(grams.split()),
+        words=frozenset(f"{words} {grams}".split()),
         parts=frozenset(parts.split()),
         context=frozenset(context.split()),
         category=category,

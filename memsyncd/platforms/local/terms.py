@@ -98,13 +98,8 @@ def _runs(text: str) -> Sequence[str]:
 
 
 def _sorted_out(runs: Iterable[str], most: int) -> Terms:
-    words: list[str] = []
-    parts: list[str] = []
-    grams: list[str] = []
-    for kind, term in itertools.chain.from_iterable(map(_terms, runs)):
-        (words if kind == "word" else parts if kind == "part" else grams).append(term)
-        if len(words) + len(parts) + len(grams) >= most:
-            break
+    found = list(itertools.islice(itertools.chain.from_iterable(map(_terms, runs)), most))
+    words, parts, grams = ([term for kind, term in found if kind == wanted] for wanted in ("word", "part", "gram"))
     return Terms(words, parts, grams)
 
 
