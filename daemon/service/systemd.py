@@ -10,6 +10,7 @@ from daemon.service.installation import Installation, environment_of
 from daemon.service.refusal import ServiceError
 from daemon.service.state import ServiceState
 from daemon.service.units import PATH, SERVICE, SOCKET, UNITS, render
+from daemon.settings.load import CREDENTIAL
 from memsyncd.version import __version__
 
 SYSTEM_UNITS = Path("/etc/systemd/system")
@@ -150,7 +151,8 @@ class Systemd:
         if status == _MISCONFIGURED:
             return "the configuration is wrong (exit 78)", f"`memsyncd config check` says where; then {start}."
         if status == _NO_CREDENTIAL:
-            return f"{self._planned.credential} cannot be read", f"Put the key there, mode 0600; then {start}."
+            key = self._planned.places.config_file.with_name(CREDENTIAL)
+            return f"the key's file {key} cannot be read", f"Put the key there, mode 0600; then {start}."
         if int(shown.get("NRestarts") or 0):
             return f"it failed {shown['NRestarts']} times in a row ({shown.get('Result')})", self._log_hint(start)
         return f"it ended with {shown.get('Result')} ({status})", self._log_hint(start)

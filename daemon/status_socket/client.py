@@ -120,7 +120,7 @@ class SocketClient:
         except OSError as error:
             connected.close()
             raise NotRunning(f"Nobody listens at {self._path} ({error.strerror or error}).") from error
-        if socket_file.peer_uid(connected) != self._uid:
+        if socket_file.peer_uid(connected) not in (self._uid, 0):  # root listens where a service manager does for us
             connected.close()
             raise NotOurs(f"The process behind {self._path} is another user's.")
         return connected
@@ -134,8 +134,9 @@ class SocketClient:
             raise NotOurs(f"{self._path} cannot be looked at: {error.strerror}.") from error
         if not stat.S_ISSOCK(found.st_mode):
             raise NotOurs(f"{self._path} is no socket: move it elsewhere and start the daemon.")
-        if self._uid not in (found.st_uid, directory.st_uid) or found.st_uid != directory.st_uid:
-            raise NotOurs(f"{self._path} belongs to user {found.st_uid}, not to {self._uid}.")
+        if found.st_uid != self._uid or directory.st_uid not in (self._uid, 0):  # root made it there for us
+            owner = found.st_uid if found.st_uid != self._uid else directory.st_uid
+            raise NotOurs(f"{self._path} belongs to user {owner}, not to {self._uid}.")
         if directory.st_mode & 0o022:
             raise NotOurs(f"{self._path.parent} can be written by other users: `chmod 700 {self._path.parent}`.")
 

@@ -135,7 +135,7 @@ class Machine:
         )  # fmt: skip
         if check and done.returncode:
             raise AssertionError(
-                f"{' '.join(words)} exited {done.returncode}: {done.stdout}{done.stderr}\n{self.journal()}"
+                f"{' '.join(words)} exited {done.returncode}: {done.stdout}{done.stderr}\n{self.journal(40)}"
             )
         return done
 
@@ -153,12 +153,12 @@ class Machine:
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
-                raise AssertionError(f"{failure}\n{self.journal()}")
+                raise AssertionError(f"{failure}\n{self.journal(40)}")
             time.sleep(0.1)
 
-    def journal(self) -> str:
+    def journal(self, lines: int = 10_000) -> str:
         """Return the last lines of the machine's journal."""
-        return self.run("journalctl", "-b", "--no-pager", "-o", "cat", "-n", "60", check=False).stdout
+        return self.run("journalctl", "-b", "--no-pager", "-o", "cat", "-n", str(lines), check=False).stdout
 
     def write(self, inside: str, content: str, *, owner: int = 0, mode: int = 0o600) -> None:
         """Write a file inside."""
