@@ -16,7 +16,7 @@ from tests.end_to_end.test_forgetting import WORD, search, tell, where
 BEYOND = 10_000
 """No forgetting has so many steps: it is not killed, and tells how many it has."""
 
-SAMPLE = 3
+SAMPLE = 2
 """Steps tried by the everyday run; `make soak` tries all of them."""
 
 KILLER = Path(__file__).with_name("killed_at.py")

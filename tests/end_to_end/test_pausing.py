@@ -63,6 +63,7 @@ def test_a_pause_with_an_end_ends_also_while_no_daemon_runs(home: Home) -> None:
 def test_nothing_grows_old_in_a_pause(home: Home) -> None:
     """A handoff that waited a fortnight behind a pause is as new when the pause ends, daemon or not."""
     home.exchange("s", 0)
+    assert len(waiting(home)) == 2
     command(home, "pause")
     for path in waiting(home):
         os.utime(path, (time.time() - 14 * 86_400,) * 2)
