@@ -44,14 +44,16 @@ def install(around: Surroundings, name: str, project: Path | None, as_json: bool
     was (`.before-memsyncd`). With MEMSYNCD_HOME set, the hooks carry it along.
     """
     from daemon.installing import hooks  # noqa: PLC0415  (only when the command runs)
+    from memsyncd.hooks.command_line import DROP  # noqa: PLC0415
 
     harness = known(name)
     place = around_of(around, project)
     change = attempted(lambda: hooks.install(harness, place))
+    notes = [note for note in (*harness.notes, hooks.passing(DROP)) if note]
     events = [event.name for event in harness.events]
     done = f"{counted(len(events), 'hook', 'hooks')} of {harness.title}"
     told = f"{done} put into {change.file}." if change.changed else f"{change.file} has them already: {done}."
-    return tell(harness, place, change, told, as_json=as_json, events=events, notes=list(harness.notes))
+    return tell(harness, place, change, told, as_json=as_json, events=events, notes=notes)
 
 
 @click.command(short_help="Take our hooks out again.")

@@ -5,7 +5,8 @@ the file just as it is, nobody has touched the file since, and it becomes what i
 entries go one by one, and everything else stays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,17 +100,12 @@ def _kept(file: ConfigFile, edit: Edit) -> Path | None:
     return path if edit.has_ours(file.text) and path.exists() else config_file.back_up(file)
 
 
-class _placed:  # noqa: N801  (used as a statement)
-    """Says in which file something could not be read or changed."""
-
-    def __init__(self, file: ConfigFile) -> None:
-        self._file = file
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, NotParsable):
-            raise CannotInstall(f"{self._file.path} cannot be parsed: {error}. It was left as it is.") from error
-        if isinstance(error, Unfit):
-            raise CannotInstall(f"{self._file.path}: {error}. It was left as it is.") from error
+@contextmanager
+def _placed(file: ConfigFile) -> Iterator[None]:
+    """Say in which file something could not be read or changed."""
+    try:
+        yield
+    except NotParsable as error:
+        raise CannotInstall(f"{file.path} cannot be parsed: {error}. It was left as it is.") from error
+    except Unfit as error:
+        raise CannotInstall(f"{file.path}: {error}. It was left as it is.") from error

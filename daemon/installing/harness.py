@@ -84,9 +84,9 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Where a harness keeps its MCP servers: one entry per server at `path` of a file, and the client's own command
-    for it where the file is the client's to write. `entry` is "standard" ({command, args, env}), "typed" (the same with
-    `constant`) or "opencode" ({type, command: [...], environment})."""
+    """Where a harness keeps its MCP servers: an entry for each at `path` of a file, {command, args, env} with what is
+    `constant`, or OpenCode's {type, command: [...], environment}. `program` is a client's own command for it, where the
+    user's file is the client's to write."""
 
     user: Place | None = None
     project: Place | None = None

@@ -1,5 +1,6 @@
 """Hooks of one harness for one user or project: installed, taken out, and looked at."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,6 +16,9 @@ from daemon.installing.forms import FORMS
 from daemon.installing.harness import Harness, Setting
 from daemon.installing.own_lines import other_memory, own_handler
 from memsyncd.hooks.command_line import command_line
+
+CACHES = re.compile(r"/uv/(?:archive|environments|builds)-v\d+/|/(?:\.cache|Library/Caches)/")
+"""Where uv and pipx keep what they run only once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,14 @@ def _judged(found: Found, own: list[Entry], wants: tuple[Entry, ...], off: tuple
         events=tuple(dict.fromkeys(entry.event for entry in own)),
         missing=missing,
         problems=(*gone, *off),
+    )
+
+
+def passing(script: Path) -> str:
+    """Return a sentence where our script lies in a cache that is cleaned at will, as of `uvx` or `pipx run`, or ""."""
+    is_cached = CACHES.search(str(script)) is not None
+    return (
+        f"{script} lies in a cache: hooks stop once it is cleaned. Install memsyncd to stay first." if is_cached else ""
     )
 
 

@@ -7,6 +7,7 @@ item, and a byte-order mark. Offsets count characters of the text as given.
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from daemon.installing.editing.comma_list import JSON_TRIVIA, CommaList
@@ -49,8 +50,9 @@ class Item:
     node: Node
 
 
+@lru_cache(maxsize=4)  # an edit asks several times what one text says, and some such files have megabytes
 def parse(text: str) -> Node:
-    """Return the root of a document. Raises NotParsable."""
+    """Return the root of a document, which is nobody's to change. Raises NotParsable."""
     reader = _Reader(text)
     at = reader.skip(1 if text.startswith(BYTE_ORDER_MARK) else 0)
     root = reader.value(at, 0)

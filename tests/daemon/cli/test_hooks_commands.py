@@ -33,6 +33,13 @@ def test_install_twice_list_and_uninstall(around: Surroundings, capsys: pytest.C
         assert capsys.readouterr() == (told, "")
 
 
+@pytest.mark.parametrize("words", [["hooks", "install"], ["hooks", "uninstall"], ["hooks", "list"], ["mcp", "install"]])
+def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Each has its help."""
+    assert main([*words, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: memsyncd {' '.join(words)}")
+
+
 def test_json(around: Surroundings, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--json` prints one document; what a person should still do is in it."""
     project = tmp_path / "project"

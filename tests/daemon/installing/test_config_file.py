@@ -1,6 +1,8 @@
 """Whose a file is, how it is replaced, and what keeps us from it."""
 
+import grp
 import os
+import pwd
 import stat
 from pathlib import Path
 
@@ -110,6 +112,30 @@ def test_a_directory_that_others_can_write_is_refused(mode: int, around: Around,
     with pytest.raises(Unsafe, match="chmod go-w"):
         hooks.install(CLAUDE, around)
     assert path.read_text() == "{}"
+
+
+def test_a_user_s_own_group_may_write(around: Around, write: Write) -> None:
+    """Many systems give each user a group, and a umask that lets it write: nobody else is in it."""
+    user = pwd.getpwuid(os.geteuid())
+    if grp.getgrgid(user.pw_gid).gr_name != user.pw_name:
+        pytest.skip("this user has no group alone")
+    path = write(SETTINGS, "{}")
+    os.chown(path.parent, -1, user.pw_gid)
+    path.parent.chmod(0o770)
+    assert hooks.install(CLAUDE, around).changed
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a directory away")
+@pytest.mark.parametrize(("owner", "group", "mode"), [(-1, 54321, 0o770), (54321, -1, 0o755)])
+def test_a_directory_that_is_somebody_else_s_is_refused(
+    owner: int, group: int, mode: int, around: Around, write: Write
+) -> None:
+    """By its owner, or by a group that may write there."""
+    path = write(SETTINGS, "{}")
+    path.parent.chmod(mode)
+    os.chown(path.parent, owner, group)
+    with pytest.raises(Unsafe, match=r"go-w|user 54321"):
+        hooks.install(CLAUDE, around)
 
 
 def test_a_missing_directory_is_judged_by_the_one_above(around: Around, home: Path) -> None:

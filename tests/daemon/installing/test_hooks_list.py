@@ -124,6 +124,22 @@ def test_settings_in_other_files(name: str, file: str, text: str, told: tuple[st
     assert (found.state, *found.problems, *found.foreign) == ("installed", *told)
 
 
+@pytest.mark.parametrize(
+    ("place", "is_passing"),
+    [
+        ("/home/ana/.cache/uv/archive-v0/x1/lib/python3.12/site-packages", True),
+        ("/data/uv/environments-v2/x/lib", True),
+        ("/home/ana/.cache/pipx/ab12/lib/python3.12/site-packages", True),
+        ("/Users/ana/Library/Caches/uv/archive-v0/x", True),
+        ("/home/ana/.local/share/uv/tools/memsyncd/lib/python3.12/site-packages", False),
+        ("/opt/memsyncd/venv/lib/python3.12/site-packages", False),
+    ],
+)
+def test_an_installation_that_will_be_cleaned_away_is_told(place: str, is_passing: bool) -> None:
+    """What `uvx` runs is gone one day, and the hooks with it; what was installed to stay is no concern."""
+    assert bool(hooks.passing(Path(place) / "memsyncd/hooks/drop.py")) is is_passing
+
+
 def test_every_harness_s_entries_carry_its_unit(around: Around) -> None:
     """Seconds for all but Gemini CLI, which counts milliseconds; Kimi's tables have no key besides their four."""
     limits = {

@@ -57,7 +57,7 @@ def without_ours(document: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", JSON_HARNESSES)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data(), document=settings_documents())
 def test_json_in_and_out_is_the_identity(name: str, data: Any, document: dict[str, Any]) -> None:
     """Installed, everything of others is still there; installed again, nothing changes; out, each byte is as before."""
@@ -81,7 +81,7 @@ def test_json_in_and_out_is_the_identity(name: str, data: Any, document: dict[st
 
 
 @pytest.mark.parametrize("name", ["claude-code", "cursor"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(document=settings_documents())
 def test_a_file_written_anew_by_its_harness_loses_ours_only(name: str, document: dict[str, Any]) -> None:
     """Where the harness has written the file in its own layout since, and a person added a hook, those stay."""
@@ -102,7 +102,7 @@ def test_a_file_written_anew_by_its_harness_loses_ours_only(name: str, document:
         assert "memsyncd" not in path.read_text()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(text=toml_documents())
 def test_toml_in_and_out_is_the_identity(text: str) -> None:
     """The same holds for TOML, with its comments, strings of many lines, and both forms of hooks."""
@@ -125,7 +125,7 @@ def test_toml_in_and_out_is_the_identity(text: str) -> None:
         assert path.read_bytes() == text.encode()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(text=toml_documents())
 def test_toml_tables_taken_out_one_by_one_leave_no_trace(text: str) -> None:
     """Also without the backup, taking our tables out gives the text back."""
@@ -140,7 +140,7 @@ def test_toml_tables_taken_out_one_by_one_leave_no_trace(text: str) -> None:
     assert form.uninstall(form.install(text, wanted, harness), None, harness) == text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data(), document=settings_documents())
 def test_json_entries_taken_out_one_by_one_leave_no_trace(data: Any, document: dict[str, Any]) -> None:
     """Also without the backup, where nothing was empty before and the file held something."""
@@ -154,7 +154,7 @@ def test_json_entries_taken_out_one_by_one_leave_no_trace(data: Any, document: d
     assert form.uninstall(form.install(text, wanted, harness), None, harness) == text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(text=toml_documents())
 def test_toml_statements_are_where_the_parser_sees_them(text: str) -> None:
     """Each pair's value, parsed alone, is what the whole document says there: nothing is cut too short or too long."""

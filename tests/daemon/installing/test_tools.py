@@ -121,7 +121,7 @@ def test_an_older_table_and_its_parts_are_replaced(around: Around, write: Write)
     assert path.read_text() == '# next\n[mcp_servers.x]\ncommand = "x"\n'
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(text=toml_documents())
 def test_any_toml_survives(text: str) -> None:
     """In and out again is the identity to the byte; everything else says what it said."""
