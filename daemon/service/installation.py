@@ -103,7 +103,7 @@ def check(planned: Installation, environ: Mapping[str, str], run: Run | None = N
         raise Incomplete(*faults)
     try:
         seen = load(planned.places, service, {})
-        shell = seen if planned.is_system else load(planned.places, environ, {})
+        shell = seen if planned.is_system else load(planned.places, {**environ, **_credentials(planned)}, {})
     except ConfigurationError as error:
         raise Incomplete(*error.sentences) from error
     faults = [*only_in_shell(shell, seen), *_key(planned, seen, service, environ)]
@@ -120,9 +120,7 @@ def environment_of(planned: Installation, environ: Mapping[str, str]) -> dict[st
         given |= SYSTEM_DIRECTORIES
     else:
         given |= _session(environ)
-    if planned.credential is not None:
-        given["CREDENTIALS_DIRECTORY"] = str(planned.credential.parent)
-    return given | dict(planned.environment)
+    return given | _credentials(planned) | dict(planned.environment)
 
 
 def only_in_shell(shell: Loaded, service: Loaded) -> list[str]:
@@ -189,6 +187,10 @@ def _pending(places: Places) -> list[Path]:
     except OSError:
         found = set()
     return [places.spools / name / "pending" for name in sorted(found | set(ADAPTERS))]
+
+
+def _credentials(planned: Installation) -> dict[str, str]:
+    return {} if planned.credential is None else {"CREDENTIALS_DIRECTORY": str(planned.credential.parent)}
 
 
 def _session(environ: Mapping[str, str]) -> dict[str, str]:
