@@ -151,14 +151,13 @@ def test_a_flush_answers_put_off_while_paused(hosted: Home) -> None:
     assert delivered(hosted) == []
 
 
-def test_a_flush_answers_put_off_for_an_excluded_project(hosted: Home) -> None:
-    """What was captured before its project was excluded is held, and said so."""
+def test_excluding_a_project_purges_what_waits_of_it(hosted: Home) -> None:
+    """What was captured before and not sent yet is gone, and never sent (never-again 74)."""
     hosted.start()
     hosted.exchange("s", 1)
     hosted.until(lambda: not any((hosted.spool() / "pending").iterdir()), "not taken in")
     assert hosted.stop() == 0
     hosted.places.config_file.write_text(f'exclude = ["{hosted.project}"]\n')
     hosted.start()
-    found = outcome(hosted)
-    assert found[:2] == ("put-off", 75)
-    assert "excluded" in found[2]
+    hosted.until(lambda: hosted.status()["evidence"]["unsent_events"] == 0, "the evidence was not purged")
+    assert outcome(hosted)[:2] == ("nothing", 0)
