@@ -96,7 +96,6 @@ while IFS=$'\t' read -r from to; do
 done <"$here/binds"
 bash -eu "$here/seed" "$root"
 
-ip link set lo up 2>/dev/null || true
 cd "$root"
 mkdir -p .before
 pivot_root . .before

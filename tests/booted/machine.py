@@ -13,7 +13,7 @@ from typing import Any
 
 REPOSITORY = Path(__file__).parents[2]
 SYSTEMD = Path("/lib/systemd/systemd")
-NEEDED = ("unshare", "nsenter", "setpriv", "dbus-daemon", "loginctl", "ip")
+NEEDED = ("unshare", "nsenter", "setpriv", "dbus-daemon", "loginctl")
 
 BOOT_SECONDS = 40.0
 PATIENCE = 30.0

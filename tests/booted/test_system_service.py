@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.booted import platforms
-from tests.booted.machine import ACCOUNT, Machine
+from tests.booted.machine import ACCOUNT, PYTHON, Machine
 from tests.fakes.mem0_api import KEY
 
 pytestmark = pytest.mark.booted
@@ -35,16 +35,11 @@ def hook(machine: Machine, action: str, **hook_input: str) -> None:
 
 def ask(machine: Machine) -> dict[str, str]:
     """Ask at the socket unit's socket, as the service's account."""
-    answer = machine.run(
-        "curl",
-        "-sS",
-        "--max-time",
-        "20",
-        "--unix-socket",
-        "/run/memsyncd.sock",
-        "http://localhost/status",
-        user="memsyncd",
+    asking = (
+        "import json, pathlib; from daemon.status_socket.client import SocketClient; "
+        "print(json.dumps(SocketClient(pathlib.Path('/run/memsyncd.sock')).get('/status', seconds=20)))"
     )
+    answer = machine.run(PYTHON, "-P", "-c", asking, user="memsyncd")
     found: dict[str, str] = json.loads(answer.stdout)
     return found
 
@@ -63,7 +58,7 @@ def test_it_starts_hardened_and_comes_back_after_a_kill(machine: Machine) -> Non
     assert machine.run("nsenter", "-t", pid, "-m", "touch", "/usr/x", check=False).stderr.endswith(
         "Read-only file system\n"
     )
-    assert machine.run("ps", "-o", "ni=", "-p", pid).stdout.strip() == "10"
+    assert machine.run("cat", f"/proc/{pid}/stat").stdout.rpartition(")")[2].split()[16] == "10"  # nice, by proc(5)
     drop_in(machine, QUICK)
 
     machine.run("kill", "-9", pid)
