@@ -1,8 +1,7 @@
 """Ingest: from waiting handoffs to committed evidence and to jobs. One thread runs it, so every claim has one owner.
 
-Records are unlinked after the commit that holds them. Flushes stay as `.running` until their job is over. What does not
-parse waits out its grace and is set aside whole; it costs its neighbours nothing, and neither does a handoff that no
-part of the way can digest: whatever it provokes, it is a suspect like what does not parse.
+Records are unlinked after the commit that holds them. Flushes stay as `.running` until their job is over. What cannot
+be read (claiming.py) or stored costs its neighbours nothing.
 """
 
 import sqlite3
@@ -10,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from daemon.intake import own_words
-from daemon.intake.document import TornError, handoff_from
+from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
-from daemon.intake.flush_requests import FlushRequests, Taken, give_back, safe_name
+from daemon.intake.flush_requests import FlushRequests, give_back, safe_name
 from daemon.intake.grace import Grace
+from daemon.intake.rehoming import rehome
 from daemon.intake.served import Served
 from daemon.intake.sessions import Sessions
 from daemon.intake.spool import Spool, Waiting
@@ -24,17 +23,12 @@ from daemon.intake.unlinking import Unlinking
 from daemon.status.findings import Findings
 from jobs.delivery import checkpoint_job
 from jobs.queue.contract import JobQueue
-from jobs.queue.errors import QueueError
-from memsyncd.clock import Clock, from_rfc3339
+from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
-from memsyncd.evidence.transcript_offsets import TranscriptOffset
-from memsyncd.hooks.adapters import records_for
-from memsyncd.hooks.handoff import Handoff, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION
 from memsyncd.packets import checkpoint as selection
-from memsyncd.redaction import redact
 
 BATCH = 100
 """Handoffs per evidence transaction: measured at 18,000 a second with full sync (measured.md, Claims and SQLite)."""
@@ -42,21 +36,8 @@ BATCH = 100
 BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends early beyond this, so that large handoffs do not add up in memory."""
 
-_OF_THE_STORES = (OSError, sqlite3.Error, QueueError)
-"""Errors of disk, evidence (its EvidenceError is a sqlite3.Error) and queue: no handoff is to blame."""
-
 _OF_A_ROW = (sqlite3.DataError, sqlite3.IntegrityError)
 """Causes with which SQLite refuses a row it cannot hold, as a text beyond its limit, though the store is sound."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Claimed:
-    """A handoff on its way: the file it was, what is to be stored of it, and how far its transcript is read then."""
-
-    waiting: Waiting
-    taken: Taken
-    events: Sequence[NewEvent]
-    transcript: TranscriptOffset | None = None
 
 
 @dataclass
@@ -80,7 +61,9 @@ class Ingest:
     transcripts: Transcripts = field(init=False)
     _suspects: Suspects = field(init=False)
     _events: Events = field(init=False)
+    _claiming: Claiming = field(init=False)
     _answered: set[tuple[str, str]] = field(default_factory=set)
+    _rehomed: set[str] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
     is_forgotten: Callable[..., bool] = lambda **_: False
@@ -92,6 +75,15 @@ class Ingest:
         self.requests = FlushRequests(self.queue, self.counters, self.on_event)
         self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded)
         self.transcripts = Transcripts(self.clock, self.counters, self.findings, self.is_excluded, self.home)
+        self._claiming = Claiming(
+            self.clock,
+            self.counters,
+            self.grace,
+            self._suspects,
+            self._events,
+            self.transcripts,
+            self.is_forgotten,
+        )
 
     def scan(self, *, stopping: Callable[[], bool] = lambda: False) -> int:
         """Take in everything that waits in every spool; return how many handoffs were."""
@@ -100,8 +92,12 @@ class Ingest:
         names = {spool.name for spool in spools}
         self._suspects.keep_spools(names)
         self.transcripts.waits.keep_spools(names)
+        self._rehomed.clear()
         for spool in spools:
             taken += self._scan_spool(spool, stopping)
+        for spool in spools:
+            if spool.name in self._rehomed:  # one that is not served yet is new, and looked for by its directory
+                taken += self._scan_spool(spool, stopping)
         return taken
 
     def _scan_spool(self, spool: Spool, stopping: Callable[[], bool]) -> int:
@@ -120,7 +116,7 @@ class Ingest:
             self._unlinking.settle()
             self._checkpoint_answered(spool, store)
             self.findings.clear("spool-read-only", where)
-        except _OF_THE_STORES as error:
+        except OF_THE_STORES as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
             self._put_off(spool)
             why = (isinstance(error, OSError) and error.strerror) or str(error)
@@ -155,93 +151,22 @@ class Ingest:
         return waiting
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
-        claimed: list[_Claimed] = []
+        claimed: list[Claimed] = []
         self._events.begin_batch()
         self.transcripts.begin_batch()
         try:
             for waiting in batch:
-                one = self._claim(spool, store, waiting)
+                one = self._claiming.claim(spool, store, waiting)
                 if one is not None:
                     claimed.append(one)
             return self._settle(spool, store, claimed)
-        except _OF_THE_STORES:
+        except OF_THE_STORES:
             self.requests.drop(spool, {one.waiting.stem for one in claimed})
             for one in claimed:
                 give_back(spool, one.waiting.stem)
             raise
 
-    def _claim(self, spool: Spool, store: EvidenceStore, waiting: Waiting) -> _Claimed | None:
-        """Claim a handoff and make of it what is to be stored; None where it is none, or not yet, or another's."""
-        stem = waiting.stem
-        age = self.clock.wall() - waiting.changed_at
-        try:
-            if self._suspects.is_beyond_limits(spool, waiting, age):
-                return None
-            if self.grace.holds(spool.name, waiting) or self.transcripts.waits.holds(spool.name, stem):
-                return None
-            if not spool.claim(stem):
-                return None
-        except OSError as error:
-            self._suspects.leave(spool, stem, error)
-            return None
-        try:
-            return self._read(spool, store, waiting, age)
-        except OSError as error:
-            give_back(spool, stem)
-            self._suspects.leave(spool, stem, error)
-            return None
-
-    def _read(self, spool: Spool, store: EvidenceStore, waiting: Waiting, age: float) -> _Claimed | None:
-        """Return what a claimed file holds; None where it is no handoff, or not yet, or cannot be read. Raises OSError
-        and EvidenceError, the file given back."""
-        try:
-            content = spool.read(waiting.stem)
-        except FileNotFoundError:
-            return None  # its writer withdrew it
-        except OSError as error:
-            if not spool.is_of_one_file(error):
-                raise
-            self._suspects.suspect(spool, waiting, error.strerror or str(error))
-            return None
-        try:
-            handoff = own_words.of_handoff(handoff_from(content, stem=safe_name(waiting.stem)))
-            if not handoff.is_flush and not store.own:
-                detail = "events of a plugin's spool are written by the plugin alone"
-                if spool.bury(waiting.stem, "not-recorded", detail):
-                    self._suspects.lost("handoffs_dead", spool, waiting.stem)
-                return None
-            records = records_for(handoff, spool.harness, redact=redact)
-            whole = self.transcripts.complete(handoff, records, spool, store, waiting)
-            if whole is None:
-                give_back(spool, waiting.stem)
-                return None
-            events = self._not_forgotten(handoff, waiting, self._events.of(handoff, whole.records, spool, store))
-            return _Claimed(waiting, Taken(waiting.stem, handoff, whole.records, age), events, whole.reached)
-        except (TornError, NotAHandoffError) as error:
-            self._suspects.suspect(spool, waiting, str(error))
-        except _OF_THE_STORES:
-            give_back(spool, waiting.stem)
-            raise
-        except Exception as error:  # noqa: BLE001  (no handoff may end the thread, whatever it provokes)
-            self._suspects.suspect(spool, waiting, _told(error))
-        return None
-
-    def _not_forgotten(self, handoff: Handoff, waiting: Waiting, events: Sequence[NewEvent]) -> tuple[NewEvent, ...]:
-        """Leave out what was captured, or said as a transcript tells, before its session or project was forgotten: a
-        replay brings nothing back."""
-        captured = from_rfc3339(handoff.captured_at)
-        moment = waiting.changed_at if captured is None else captured
-
-        def is_forgotten(event: NewEvent) -> bool:
-            said = min(moment, from_rfc3339(event.created_at) or moment)
-            return self.is_forgotten(session_id=event.session_id, repo_id=event.scope.repo_id, captured_at=said)
-
-        left = tuple(event for event in events if not is_forgotten(event))
-        if len(left) < len(events):
-            self.counters.add("events_forgotten", len(events) - len(left))
-        return left
-
-    def _settle(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Claimed]) -> int:
+    def _settle(self, spool: Spool, store: EvidenceStore, claimed: Sequence[Claimed]) -> int:
         """Record and ask for what was claimed; return how many handoffs were taken.
 
         Where that fails for a reason that is not the store's or the queue's, one of the handoffs is at fault: they are
@@ -252,26 +177,19 @@ class Ingest:
             self.requests.ask(spool, store, [one.taken for one in claimed if one.taken.handoff.is_flush])
         except Exception as error:
             of_them = isinstance(error.__cause__, _OF_A_ROW)
-            if isinstance(error, _OF_THE_STORES) and not of_them:
+            if isinstance(error, OF_THE_STORES) and not of_them:
                 raise
             self.requests.drop(spool, {one.waiting.stem for one in claimed})
             if len(claimed) > 1:
                 return sum(self._settle(spool, store, [one]) for one in claimed)
-            self._set_apart(spool, claimed[0].waiting, _told(error.__cause__ if of_them else error))
+            self._claiming.set_apart(spool, claimed[0].waiting, kind_of(error.__cause__ if of_them else error))
             return 0
         for one in claimed:
             self.grace.forget(spool.name, one.waiting.stem)
         self._finish_records(spool, [one.waiting.stem for one in claimed if not one.taken.handoff.is_flush])
         return len(claimed)
 
-    def _set_apart(self, spool: Spool, waiting: Waiting, why: str) -> None:
-        try:
-            self._suspects.suspect(spool, waiting, why)
-        except OSError as error:
-            give_back(spool, waiting.stem)
-            self._suspects.leave(spool, waiting.stem, error)
-
-    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[_Claimed]) -> None:
+    def _record(self, spool: Spool, store: EvidenceStore, claimed: Sequence[Claimed]) -> None:
         events = [event for one in claimed for event in one.events]
         transcripts = [one.transcript for one in claimed if one.transcript is not None]
         if not events and not transcripts:
@@ -287,7 +205,7 @@ class Ingest:
             self.on_stored(spool, events)
         self._answered |= {(spool.name, session_id) for session_id in appended.answered}
 
-    def _after_commit(self, spool: Spool, claimed: Sequence[_Claimed]) -> None:
+    def _after_commit(self, spool: Spool, claimed: Sequence[Claimed]) -> None:
         now = self.clock.monotonic()
         for one in claimed:
             for event in one.events:
@@ -315,11 +233,6 @@ class Ingest:
     def _finish_records(self, spool: Spool, stems: Sequence[str]) -> None:
         self._unlinking.finish(spool, stems)
         self.counters.add("handoffs_recorded", len(stems))
-
-
-def _told(error: BaseException | None) -> str:
-    """Return an error's kind: its words may hold a handoff's."""
-    return type(error).__name__
 
 
 def _next_batch(waiting: Sequence[Waiting]) -> Sequence[Waiting]:
