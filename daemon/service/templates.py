@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-PACKAGED = Path(__file__).with_name("units")
+PACKAGED = Path(__file__).with_name("shipped")
 CHECKOUT = Path(__file__).parents[2]
 
 _PLACE = re.compile(r"@([A-Z]+)@")
