@@ -15,8 +15,8 @@ from daemon.intake.set_aside import REASON
 from daemon.intake.spool import CLAIMED, WAITING, Spool
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.event import Scope
-from memsyncd.hooks.adapters import session_of
-from memsyncd.hooks.handoff import Handoff, NotAHandoffError
+from memsyncd.hooks.adapters import directory_of, session_of
+from memsyncd.hooks.handoff import NotAHandoffError
 
 ABANDONED_SECONDS = 60.0
 """A `.tmp` untouched for longer is of a hook that died: a living one writes for milliseconds."""
@@ -59,7 +59,7 @@ class HandoffFiles:
         captured = from_rfc3339(handoff.captured_at)
         if captured is not None and captured > self.target.at:
             return False
-        session, directory = session_of(handoff), _directory(handoff)
+        session, directory = session_of(handoff), directory_of(handoff)
         if session in self.sessions:
             return True
         if self.target.kind == PROJECT and directory:
@@ -108,11 +108,6 @@ class HandoffFiles:
         with contextlib.suppress(OSError):
             return self.now - path.lstat().st_mtime > ABANDONED_SECONDS
         return False
-
-
-def _directory(handoff: Handoff) -> str:
-    named = handoff.hook_input.get("cwd")
-    return named if isinstance(named, str) and named else handoff.cwd
 
 
 def _files(directory: Path) -> list[Path]:

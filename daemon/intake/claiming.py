@@ -5,13 +5,14 @@ What does not parse, or no part of the way can digest, is a suspect: it waits ou
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from daemon.intake import own_words
 from daemon.intake.document import TornError, handoff_from
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import Taken, give_back, safe_name
 from daemon.intake.grace import Grace
+from daemon.intake.rehoming import rehome
 from daemon.intake.spool import Spool, Waiting
 from daemon.intake.suspects import Suspects
 from daemon.intake.transcripts import Transcripts
@@ -21,7 +22,7 @@ from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.evidence.transcript_offsets import TranscriptOffset
-from memsyncd.hooks.adapters import records_for
+from memsyncd.hooks.adapters import records_for, understood
 from memsyncd.hooks.handoff import Handoff, NotAHandoffError
 from memsyncd.redaction import redact
 
@@ -42,7 +43,7 @@ class Claimed:
 @dataclass(frozen=True)
 class Claiming:
     """Used by the thread that owns the spools. `is_forgotten` tells of a session, a repository and a time of capture
-    whether it was forgotten since."""
+    whether it was forgotten since. `rehomed` gathers the names of spools that got a handoff from another."""
 
     clock: Clock
     counters: Counters
@@ -51,6 +52,7 @@ class Claiming:
     events: Events
     transcripts: Transcripts
     is_forgotten: Callable[..., bool]
+    rehomed: set[str] = field(default_factory=set)
 
     def claim(self, spool: Spool, store: EvidenceStore, waiting: Waiting) -> Claimed | None:
         """Claim a handoff and make of it what is to be stored; None where it is none, or not yet, or another's."""
@@ -86,11 +88,8 @@ class Claiming:
             self.suspects.suspect(spool, waiting, error.strerror or str(error))
             return None
         try:
-            handoff = own_words.of_handoff(handoff_from(content, stem=safe_name(waiting.stem)))
-            if not handoff.is_flush and not store.own:
-                detail = "events of a plugin's spool are written by the plugin alone"
-                if spool.bury(waiting.stem, "not-recorded", detail):
-                    self.suspects.lost("handoffs_dead", spool, waiting.stem)
+            handoff = self._handoff(spool, store, waiting, content)
+            if handoff is None:
                 return None
             records = records_for(handoff, spool.harness, redact=redact)
             whole = self.transcripts.complete(handoff, records, spool, store, waiting)
@@ -107,6 +106,29 @@ class Claiming:
         except Exception as error:  # noqa: BLE001  (no handoff may end the thread, whatever it provokes)
             self.suspects.suspect(spool, waiting, kind_of(error))
         return None
+
+    def _handoff(self, spool: Spool, store: EvidenceStore, waiting: Waiting, content: bytes) -> Handoff | None:
+        """Return the handoff in a claimed file's bytes; None where it was handed on, or is nobody's to record."""
+        told = own_words.of_handoff(handoff_from(content, stem=safe_name(waiting.stem)))
+        handoff = understood(told, spool.harness)
+        if self._is_rehomed(spool, waiting.stem, told, handoff.harness):
+            return None
+        if not handoff.is_flush and not store.own:
+            detail = "events of a plugin's spool are written by the plugin alone"
+            if spool.bury(waiting.stem, "not-recorded", detail):
+                self.suspects.lost("handoffs_dead", spool, waiting.stem)
+            return None
+        return handoff
+
+    def _is_rehomed(self, spool: Spool, stem: str, told: Handoff, harness: str) -> bool:
+        """Hand a handoff on to the spool of the harness it truly comes from, though the hook was another's."""
+        is_misled = told.harness in ("", spool.harness) and harness != spool.harness
+        target = rehome(spool, stem, harness) if is_misled and spool.own else None
+        if target is None:
+            return False
+        self.rehomed.add(target.name)
+        self.counters.add("handoffs_rehomed")
+        return True
 
     def _not_forgotten(self, handoff: Handoff, waiting: Waiting, events: Sequence[NewEvent]) -> tuple[NewEvent, ...]:
         """Leave out what was captured, or said as a transcript tells, before its session or project was forgotten: a

@@ -11,6 +11,7 @@ from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.handoff import Handoff
 from memsyncd.hooks.record import Record
+from memsyncd.packets.tool_use import KINDS, relative
 from memsyncd.redaction import redact_value
 
 
@@ -56,7 +57,7 @@ class Events:
         captured = from_rfc3339(handoff.captured_at)
         moment = self.clock.wall() if captured is None else captured
         moment = min(moment, from_rfc3339(record.captured_at) or moment)
-        payload = redact_value(dict(record.payload))
+        payload = redact_value(dict(record.payload) | _place(record, self._scopes[record.cwd]))
         content = digest(record.kind, record.agent_id, payload)
         key: str | None
         if record.turn_id:
@@ -77,3 +78,12 @@ class Events:
             harness=handoff.harness or spool.harness,
             duplicate_key=key,
         )
+
+
+def _place(record: Record, scope: Scope) -> dict[str, str]:
+    """Return where in the repository a tool's file lies; told now, for the agent may move on (facts 9.9)."""
+    path = record.payload.get("path")
+    if record.kind not in KINDS or not isinstance(path, str) or not scope.root:
+        return {}
+    found = relative(path, scope.root)
+    return {"relative_path": found} if found else {}

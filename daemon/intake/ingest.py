@@ -13,7 +13,6 @@ from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, give_back, safe_name
 from daemon.intake.grace import Grace
-from daemon.intake.rehoming import rehome
 from daemon.intake.served import Served
 from daemon.intake.sessions import Sessions
 from daemon.intake.spool import Spool, Waiting
@@ -63,7 +62,6 @@ class Ingest:
     _events: Events = field(init=False)
     _claiming: Claiming = field(init=False)
     _answered: set[tuple[str, str]] = field(default_factory=set)
-    _rehomed: set[str] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
     is_forgotten: Callable[..., bool] = lambda **_: False
@@ -92,11 +90,11 @@ class Ingest:
         names = {spool.name for spool in spools}
         self._suspects.keep_spools(names)
         self.transcripts.waits.keep_spools(names)
-        self._rehomed.clear()
+        self._claiming.rehomed.clear()
         for spool in spools:
             taken += self._scan_spool(spool, stopping)
         for spool in spools:
-            if spool.name in self._rehomed:  # one that is not served yet is new, and looked for by its directory
+            if spool.name in self._claiming.rehomed:  # one that is not served yet is found by its directory
                 taken += self._scan_spool(spool, stopping)
         return taken
 

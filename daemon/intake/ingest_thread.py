@@ -89,6 +89,8 @@ class IngestThread:
             with self._scan_finished:
                 self._scans += 1
                 self._scan_finished.notify_all()
+            if self.has_new_spools():  # the scan may have made one (rehoming)
+                continue
             self.hinted.wait(self._pause(maintained))
 
     def _pause(self, maintained: float) -> float:

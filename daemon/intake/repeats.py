@@ -20,9 +20,14 @@ SESSIONS = 10_000
 """Sessions whose stored events were looked at; beyond, they are looked at anew."""
 
 
+BESIDES = frozenset({"unfamiliar", "unfamiliar_keys", "relative_path"})
+"""What a payload holds beside its content: what only one of two hooks may tell, and what follows from the rest."""
+
+
 def digest(kind: str, agent_id: str, payload: Mapping[str, Any]) -> str:
     """Name an event's content. `payload` is redacted, as it is stored, so that what is stored has the same name."""
-    content = json.dumps(payload, sort_keys=True, ensure_ascii=True)
+    told = {key: value for key, value in payload.items() if key not in BESIDES}
+    content = json.dumps(told, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(f"{kind}\0{agent_id}\0{content}".encode()).hexdigest()[:24]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from daemon.intake.document import TornError, handoff_from
-from memsyncd.hooks.adapters import records_for
+from memsyncd.hooks.adapters import harness_of, records_for
 from memsyncd.hooks.dropping import MAX_HARNESS, NAME_CHARACTERS
 from memsyncd.hooks.handoff import Handoff, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION, Record
@@ -52,6 +52,9 @@ def question_from(body: bytes) -> Question:
         raise NotAQuestion("harness is up to 40 small letters, digits and hyphens, such as claude-code.")
     if handoff.action not in (PROMPT, SUBAGENT_START):
         handoff = replace(handoff, action=PROMPT)
+    if harness_of(handoff, harness) != harness:
+        # another harness ran the hook: it would not take this one's form, and its own hook asks for itself
+        return Question(harness, UNKNOWN_SESSION)
     return _question(handoff, records_for(handoff, harness))
 
 

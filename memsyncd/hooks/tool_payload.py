@@ -7,9 +7,11 @@ import json
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from memsyncd.hooks import bounding
+from memsyncd.hooks import bounding, patch, tool_verdict
+from memsyncd.hooks.adapter import Tools
 from memsyncd.hooks.bounding import Redact
 
 MAX_NAME = 200
@@ -18,18 +20,15 @@ MAX_COMMAND = 2000
 MAX_PREVIEW = 2500
 MAX_KEYS = 20
 MAX_KEY = 100
+MAX_HASH = 16
 """Characters (facts 9.1 to 9.7); of keys, how many and how long."""
 
 MAX_DURATION_MS = 1e12
 
-FILE_TOOLS = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit"})
-EDIT_TOOLS = FILE_TOOLS - {"Read"}
-SEARCH_TOOLS = frozenset({"Grep", "Glob", "WebSearch", "WebFetch"})
-SEARCH_KEYS = ("pattern", "path", "query", "url")
-PATH_KEYS = ("file_path", "notebook_path", "path")
+CLAUDE_CODE = Tools()
+
 TEXT_KEYS = ("stdout", "stderr", "output", "content", "error")
 PREVIEW_KEYS = (*TEXT_KEYS, "filePath", "success", "interrupted")
-EXIT_CODE_KEYS = ("exit_code", "exitCode", "returncode", "returnCode", "return_code")
 
 # A program stands where a command begins: at the start, behind ; & | or (, behind VARIABLE=value, in a shell's -c,
 # and behind the programs that run another one.
@@ -49,9 +48,14 @@ _BUILD = re.compile(
 
 
 def capture(
-    hook_input: Mapping[str, Any], *, failed: bool | None, directory: str, redact: Redact
+    hook_input: Mapping[str, Any],
+    *,
+    failed: bool | None,
+    directory: str,
+    redact: Redact,
+    tools: Tools = CLAUDE_CODE,
 ) -> tuple[str, dict[str, Any]]:
-    """Return the kind of event, `tool_failure` or `tool_result`, and its payload.
+    """Return the kind of event, `tool_failure` or `tool_result`, and its payload, of a call as `tool_call` gives it.
 
     `failed` is what the event itself says, None where it leaves that to the tool's response; unknown stays None.
     `directory` is where the agent stands: a relative path is made absolute by it, so that a later move changes
@@ -62,7 +66,7 @@ def capture(
     tool_input: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     response = hook_input.get("tool_response", hook_input.get("tool_output"))
     if failed is None:
-        failed = _has_failed(response, hook_input)
+        failed = tool_verdict.has_failed(response, hook_input.get("hook_event_name"), tools)
     agent_id = _name(hook_input.get("agent_id"))
     payload: dict[str, Any] = {"tool": tool, "failed": failed, "agent_role": "subagent" if agent_id else "main"}
     duration = hook_input.get("duration_ms")
@@ -70,27 +74,45 @@ def capture(
         payload["duration_ms"] = duration
     if agent_id:
         payload |= {"agent_id": agent_id, "agent_type": _name(hook_input.get("agent_type"))}
-    payload |= _what(tool, tool_input, response, directory, redact)
+    payload |= _what(tool, tool_input, response, _Seen(tools, directory, redact))
     if failed:
         payload["error"] = _error(hook_input.get("error"), response, redact)
     return ("tool_failure" if failed else "tool_result"), payload
 
 
-def _what(tool: str, tool_input: Mapping[str, Any], response: object, directory: str, redact: Redact) -> dict[str, Any]:
-    command = _command(tool_input.get("command"))
-    if tool in FILE_TOOLS:
-        what: dict[str, Any] = {"path": _path(tool_input, directory, redact)}
-        return what | ({"mutation_chars": _mutation(tool_input)} if tool in EDIT_TOOLS else {})
-    if command or tool == "Bash":
-        shown = bounding.head(command, MAX_COMMAND, redact)
-        return {"command": shown, "kind": kind(command[:MAX_COMMAND]), "preview": preview(response, redact)}
-    if tool in SEARCH_TOOLS:
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """With whose tools, from where, and with what taken out a call is looked at."""
+
+    tools: Tools
+    directory: str
+    redact: Redact
+
+
+def _what(tool: str, tool_input: Mapping[str, Any], response: object, seen: _Seen) -> dict[str, Any]:
+    tools = seen.tools
+    if changed := patch.changed(tool_input):
+        return _patched(changed, seen)
+    command = next((line for key in tools.commands if (line := _command(tool_input.get(key)))), "")
+    if tool in tools.files:
+        what: dict[str, Any] = {"path": _path(_first(tool_input, tools.paths), seen)}
+        return what | ({"mutation_chars": _mutation(tool_input, tools.texts)} if tool in tools.edits else {})
+    if command or tool in tools.shells:
+        shown = bounding.head(command, MAX_COMMAND, seen.redact)
+        return {"command": shown, "kind": kind(command[:MAX_COMMAND]), "preview": preview(response, seen.redact)}
+    if tool in tools.searches:
         return {
-            key: bounding.head(value, MAX_PATH, redact)
-            for key in SEARCH_KEYS
+            key: bounding.head(value, MAX_PATH, seen.redact)
+            for key in tools.sought
             if isinstance(value := tool_input.get(key), str) and value
         }
     return {"input_keys": [key[:MAX_KEY] for key in sorted(map(str, tool_input))[:MAX_KEYS]]}
+
+
+def _patched(changed: patch.Changed, seen: _Seen) -> dict[str, Any]:
+    paths = [_path(path, seen) for path in changed.paths[:MAX_KEYS]]
+    what: dict[str, Any] = {"path": paths[0] if paths else "", "mutation_chars": changed.new_chars}
+    return what | ({"paths": paths} if len(paths) > 1 else {})
 
 
 def kind(command: str) -> str:
@@ -129,28 +151,6 @@ def preview(response: object, redact: Redact) -> dict[str, Any]:
     return shown | ({"left_out": left_out} if left_out else {})
 
 
-def _has_failed(response: object, hook_input: Mapping[str, Any]) -> bool | None:
-    """Return whether a response says that the tool failed: by exit code, then isError, then success (facts 9.7).
-
-    A shell's response of Claude Code has none of these, but tells whether it was `interrupted`; the event PostToolUse
-    comes only after success (hooks-and-apis 1A), so one that was not has succeeded.
-    """
-    if not isinstance(response, Mapping):
-        return None
-    for key in EXIT_CODE_KEYS:
-        code = response.get(key)
-        if isinstance(code, int) and not isinstance(code, bool):
-            return code != 0
-    for key in ("isError", "is_error"):
-        if isinstance(response.get(key), bool):
-            return response[key] is True
-    if isinstance(response.get("success"), bool):
-        return response["success"] is False
-    if hook_input.get("hook_event_name") == "PostToolUse" and response.get("interrupted") is False:
-        return False
-    return None
-
-
 def _error(error: object, response: object, redact: Redact) -> str:
     text = _text(error)
     if not text and isinstance(response, Mapping):
@@ -178,12 +178,14 @@ def _text(value: object) -> str:
 
 
 def _block(block: Mapping[str, Any]) -> str:
+    """Return a block's text; of a picture or another block, its size and what tells it again."""
     text = block.get("text")
     if isinstance(text, str):
         return text
-    data = block.get("data") or block.get("source")
-    size = len(data) if isinstance(data, str) else len(_text(data))
-    return f"[{_name(block.get('type')) or 'block'} of {size} characters]"
+    data = block.get("data") or block.get("source") or block.get("inlineData") or ""
+    words = data if isinstance(data, str) else _text(data)
+    known = bounding.digest(words)["sha256"][:MAX_HASH]
+    return f"[{_name(block.get('type')) or 'block'} of {len(words)} characters, sha256 {known}]"
 
 
 def _command(value: object) -> str:
@@ -194,22 +196,25 @@ def _command(value: object) -> str:
     return ""
 
 
-def _path(tool_input: Mapping[str, Any], directory: str, redact: Redact) -> str:
-    path = next((value for key in PATH_KEYS if isinstance(value := tool_input.get(key), str) and value), "")
+def _first(tool_input: Mapping[str, Any], keys: Sequence[str]) -> str:
+    return next((value for key in keys if isinstance(value := tool_input.get(key), str) and value), "")
+
+
+def _path(path: str, seen: _Seen) -> str:
     is_relative = path and not path.startswith(("/", "~", "\\")) and path[1:2] != ":"
-    if is_relative and directory.startswith("/"):
-        path = posixpath.normpath(posixpath.join(directory, path))
-    return bounding.head(path, MAX_PATH, redact)
+    if is_relative and seen.directory.startswith("/"):
+        path = posixpath.normpath(posixpath.join(seen.directory, path))
+    return bounding.head(path, MAX_PATH, seen.redact)
 
 
-def _mutation(tool_input: Mapping[str, Any]) -> int:
+def _mutation(tool_input: Mapping[str, Any], keys: Sequence[str]) -> int:
     edits = tool_input.get("edits")
     sources: list[object] = [tool_input, *(edits if isinstance(edits, list) else ())]
     return sum(
         len(text)
         for source in sources
         if isinstance(source, Mapping)
-        for key in ("content", "new_string", "new_source")
+        for key in keys
         if isinstance(text := source.get(key), str)
     )
 

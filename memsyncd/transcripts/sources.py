@@ -56,5 +56,6 @@ SOURCES: Mapping[str, Source] = {
         kimi_code.steps,
         places=(".kimi-code/sessions/*/{session}/agents/main/wire.jsonl", ".kimi/sessions/*/{session}/wire.jsonl"),
     ),
+    "kimi-cli": Source(kimi_code.steps, places=(".kimi/sessions/*/{session}/wire.jsonl",)),
 }
 """By harness (hooks-and-apis 0 and 2). One that is not here has its answers in its payloads, or none to be found."""

@@ -173,10 +173,11 @@ def test_a_picture_is_a_hash_and_a_size() -> None:
 
 
 def test_content_blocks_show_their_text() -> None:
-    """Blocks of text are shown as text, other blocks by their kind and size."""
+    """Blocks of text are shown as text, other blocks by their kind, their size and a hash that tells them again."""
     blocks = [{"type": "text", "text": "hello"}, {"type": "image", "data": "x" * 500}]
     _, payload = capture("mcp__box__run", {"command": "c"}, blocks)
-    assert payload["preview"] == {"content": "hello\n[image of 500 characters]"}
+    known = hashlib.sha256(b"x" * 500).hexdigest()[:16]
+    assert payload["preview"] == {"content": f"hello\n[image of 500 characters, sha256 {known}]"}
 
 
 def test_a_response_without_telling_fields_shows_their_names() -> None:

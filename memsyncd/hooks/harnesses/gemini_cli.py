@@ -1,0 +1,32 @@
+"""Gemini CLI (1F): BeforeAgent is the prompt, AfterAgent the answer. No turn and no tool call has an id.
+
+A failed tool comes with AfterTool and an `error` in its response; what a shell's program ended with is in a text only.
+"""
+
+from memsyncd.hooks.adapter import Adapter, Ending, Fields, Meaning, Tools, kept, keys, names
+
+ADAPTER = Adapter(
+    name="gemini-cli",
+    events={
+        "SessionStart": Meaning("session-start"),
+        "BeforeAgent": Meaning("user-prompt"),
+        "AfterTool": Meaning("post-tool"),
+        "AfterAgent": Meaning("stop"),
+        "PreCompress": Meaning("flush", "pre-compact"),
+        "SessionEnd": Meaning("flush", "session-end"),
+        **kept("BeforeModel AfterModel BeforeToolSelection BeforeTool Notification"),
+    },
+    fields=Fields(turn=(), answer=keys("prompt_response"), tool_id=(), agent_id=(), agent_type=()),
+    tools=Tools(
+        files=frozenset({"read_file", "write_file", "replace"}),
+        edits=frozenset({"write_file", "replace"}),
+        searches=frozenset({"search_file_content", "grep_search", "glob", "google_web_search", "web_fetch"}),
+        shells=frozenset({"run_shell_command"}),
+        paths=("file_path", "absolute_path", "path"),
+        outputs=("llmContent", "returnDisplay"),
+        has_error_key=True,
+    ),
+    ending=Ending(units_per_second=1000, default_seconds=60),
+    familiar=names("timestamp reason stop_hook_active mcp_context original_request_name trigger"),
+    printed={"user-prompt": "hookSpecificOutput"},
+)
