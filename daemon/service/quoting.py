@@ -7,17 +7,19 @@ class Unquotable(ValueError):
     """No unit file can hold this text."""
 
 
+_THROUGH_SHELL = ("/bin/sh", "-c", 'exec "$0" "$@"')
+_NOT_IN_PROGRAM = "\"'\\$"
+"""What systemd refuses in the path of a program, and what it would take for a variable in its first word."""
+
+
 def command(words: Sequence[str]) -> str:
     """Return an ExecStart= value that starts exactly `words`; the first is an absolute path.
 
-    In the path of the program `$` stands for itself; in every word of its own view of itself it begins a variable.
-    Where the path has one, both are given: Python finds its environment by the latter.
+    A path that systemd does not take is left to a shell that only executes its arguments, whatever is in them.
     """
-    program, *arguments = words
-    first = _quoted(program)
-    if "$" in program:
-        first = f"@{first} {_word(program)}"
-    return " ".join((first, *(_word(argument) for argument in arguments)))
+    if any(letter in words[0] for letter in _NOT_IN_PROGRAM):
+        words = (*_THROUGH_SHELL, *words)
+    return " ".join(map(_word, words))
 
 
 def assignment(name: str, value: str) -> str:

@@ -12,7 +12,7 @@ from daemon.settings.load import CREDENTIAL
 SERVICE, SOCKET, PATH = "memsyncd.service", "memsyncd.socket", "memsyncd.path"
 UNITS: Sequence[str] = (SERVICE, SOCKET, PATH)
 
-_GLOB_SIGNS = "*?["
+_GLOB_SIGNS = "*?[\\"
 
 
 def render(planned: Installation) -> dict[str, str]:

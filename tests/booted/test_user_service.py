@@ -23,6 +23,10 @@ def hook(machine: Machine, action: str, **hook_input: str) -> None:
     machine.memsyncd("hook", action, "--harness", "claude-code", user="ada", text=content)
 
 
+def status(machine: Machine) -> str:
+    return machine.memsyncd("status", "--json", user="ada", check=False).stdout
+
+
 def test_work_that_waited_at_power_off_is_done_after_the_next_boot(machine: Machine) -> None:
     """Installed with lingering from outside any session, the daemon runs with no login; what waits for a platform that
     is away survives a power-off, and is delivered by the daemon that the next boot starts, with the credential's key."""
@@ -44,10 +48,6 @@ def test_work_that_waited_at_power_off_is_done_after_the_next_boot(machine: Mach
     assert len(platforms.commits(machine)) == 1
     assert machine.show("ActiveState", user="ada") == "active"
     assert machine.run("systemctl", "--user", "-M", "ada@", "is-enabled", "memsyncd").stdout == "enabled\n"
-
-
-def status(machine: Machine) -> str:
-    return machine.memsyncd("status", "--json", user="ada", check=False).stdout
 
 
 def test_install_says_what_is_missing_and_never_as_root(machine: Machine) -> None:
@@ -77,3 +77,19 @@ def test_install_says_what_is_missing_and_never_as_root(machine: Machine) -> Non
     assert (shown["active"], shown["version"], shown["linger"]) == ("running", "0.1.0", False)
     ada(machine, "service", "uninstall")
     assert machine.memsyncd("service", "status", user="ada", check=False).returncode == 3
+
+
+def test_odd_paths_reach_the_daemon_as_they_are(machine: Machine) -> None:
+    """Blanks, quotes, dollar and percent signs in the interpreter's path and in MEMSYNCD_HOME: systemd starts just that
+    program with just that directory, or the install would not see it answer (never-again 97)."""
+    odd = "$HOME %h \"a\" 'b' \\c é"
+    machine.run("cp", "-a", "/opt/memsyncd/venv", f"/opt/{odd}")
+    machine.run("systemctl", "start", f"user@{ADA}")
+    python, data = f"/opt/{odd}/bin/python", f"/home/ada/{odd}"
+    machine.run(python, "-P", "-m", "daemon", "service", "install", "--path", user="ada", MEMSYNCD_HOME=data)
+    pid = machine.show("MainPID", user="ada")
+    assert machine.run("cat", f"/proc/{pid}/cmdline").stdout.split("\0")[:2] == [python, "-P"]
+    machine.run("systemctl", "--user", "-M", "ada@", "stop", "memsyncd.service")
+    machine.write(f"{data}/spools/claude-code/pending/x.json", "{}", owner=ADA)
+    machine.run("chown", "-R", "ada:ada", f"{data}/spools")
+    machine.until(lambda: machine.show("ActiveState", user="ada") == "active", "the path unit did not start it")

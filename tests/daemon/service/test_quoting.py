@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from daemon.service import quoting
 from daemon.service.quoting import Unquotable
 
+SHELL = '/bin/sh -c "exec \\"$$0\\" \\"$$@\\"" '
+"""Starts its arguments; systemd itself takes no such path for a program, as tests/booted has seen."""
+
 
 @pytest.mark.parametrize(
     ("words", "line"),
@@ -14,8 +17,8 @@ from daemon.service.quoting import Unquotable
         (("/usr/bin/python3", "-P", "run"), "/usr/bin/python3 -P run"),
         (("/opt/my env/python", "run"), '"/opt/my env/python" run'),
         (("/opt/100%/python", "a;b", ""), '/opt/100%%/python "a;b" ""'),
-        (("/opt/$HOME/python", "$x"), "@/opt/$HOME/python /opt/$$HOME/python $$x"),
-        (('/opt/"q"\\/python',), '"/opt/\\"q\\"\\\\/python"'),
+        (("/opt/$HOME/python", "$x"), SHELL + "/opt/$$HOME/python $$x"),
+        (('/opt/"q"\\/python',), SHELL + '"/opt/\\"q\\"\\\\/python"'),
     ],
 )
 def test_a_command_line(words: tuple[str, ...], line: str) -> None:
@@ -42,8 +45,8 @@ def test_what_a_unit_cannot_hold_is_refused(text: str) -> None:
 )
 def test_a_command_reads_back(words: list[str]) -> None:
     """By the rules of systemd.syntax(7), for any words."""
-    words[0] = "/" + words[0].replace("$", "")
-    assert _read(quoting.command(words)) == words
+    words[0] = "/" + words[0]
+    assert _read(quoting.command(words))[-len(words) :] == words
 
 
 def _read(line: str) -> list[str]:
