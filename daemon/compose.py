@@ -22,6 +22,7 @@ from daemon.places import Places
 from daemon.searching.composing import index_of, learner, search_of
 from daemon.searching.search import Search
 from daemon.settings import Settings
+from daemon.status import history
 from daemon.status.findings import Findings
 from daemon.status.journal import Journal
 from daemon.telemetry.consent import target
@@ -78,6 +79,7 @@ class Parts:
     delivery: delivery.Delivery
     search: Search
     index: LocalIndex | None
+    history: history.History
     handlers: Mapping[str, Handler]
     telemetry: "Telemetry | None" = None
     model: "ModelExtraction | None" = None
@@ -186,6 +188,7 @@ def compose(
         delivery=shared,
         search=search_of(shared, resolver.resolve, index),
         index=index,
+        history=history.History(places.data / history.NAME),
         handlers=_handlers(shared, places.memory_file) | standing,
         telemetry=telemetry,
         model=model,

@@ -36,6 +36,7 @@ class Observer:
         if job.kind == TELEMETRY:
             return  # what becomes of it is nobody's progress and no line in the log (never-again 76)
         what, why = _told(outcome)
+        self._parts.history.ran(seconds)
         is_cooled = isinstance(outcome, Cool)
         if job.kind == POLL and not is_cooled:
             return  # a question that brought nothing is no progress (never-again 139), and no line in the log
@@ -47,7 +48,10 @@ class Observer:
         tell = log.debug if job.kind == CHECKPOINT and what == "snoozed" else log.info
         tell("job", job=job.id, kind=job.kind, outcome=what, why=why, seconds=round(seconds, 4), attempts=job.attempts)
         if job.kind == FLUSH and job.state is JobState.DONE:
-            self._parts.counters.add("packets_empty" if why.startswith("nothing") else "packets_delivered")
+            is_empty = why.startswith("nothing")
+            self._parts.counters.add("packets_empty" if is_empty else "packets_delivered")
+            if not is_empty:
+                self._parts.history.delivered(max(0.0, self._parts.clock.wall() - job.created_at))
         if job.state is JobState.DEAD:
             self.gave_up = True
             if job.kind == FLUSH:

@@ -14,6 +14,7 @@ from daemon.forgetting.forgetting import Forgetting
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
+from daemon.load_watch import LoadWatch
 from daemon.pause_watch import PauseWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
 from daemon.telemetry.starting import look as look_at_telemetry
@@ -47,6 +48,7 @@ class Upkeep:
         self._key_watch = KeyWatch(parts.key_source, parts.queue, parts.platform, parts.findings)
         self._pause_watch = PauseWatch(parts.gate.pauses, parts.queue, parts.served)
         self._tidying = Tidying(parts)
+        self._load_watch = LoadWatch(parts)
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
         self._odd: dict[str, set[str]] = {}
@@ -159,6 +161,7 @@ class Upkeep:
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
         self._guarded("telemetry-consent", partial(look_at_telemetry, parts))
+        self._guarded("history", self._load_watch.look)
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))
 
     def look_at_pauses(self) -> None:

@@ -16,6 +16,7 @@ from daemon.observer import STANDING
 from daemon.recalling.around import Around
 from daemon.recalling.recaller import Recaller
 from daemon.searching.request import parsed
+from daemon.status.history import history_document
 from daemon.status.job_document import job_document
 from daemon.status.metrics import metrics_text
 from daemon.status.report import (
@@ -213,6 +214,11 @@ class LiveView:
         if self.parts.gate.is_excluded(directory):
             return "its project is excluded"
         return self.parts.gate.hold(self.parts.resolver.resolve(directory))
+
+    def history(self, minutes: int) -> dict[str, Any]:
+        """Return the samples of the last minutes."""
+        now = self.parts.clock.wall()
+        return history_document(self.parts.history.last(minutes, now), now)
 
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer a question; its number and scope are the settings' where it names none. Raises SearchRefused."""

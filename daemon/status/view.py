@@ -29,6 +29,9 @@ class DaemonView(Protocol):
     def discard(self, job_id: str) -> str:
         """Drop a dead letter: `done`, `already so`, `unknown`, or why it cannot be."""
 
+    def history(self, minutes: int) -> Mapping[str, Any]:
+        """Return the samples of the last minutes, one a minute, as `status/history.py` tells them."""
+
     def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return memories for a question, in CONTRACT's search shape. Raises SearchRefused for one that is none."""
 
