@@ -10,7 +10,7 @@ from memsyncd.platforms.local.stop_words import NAMING_STEMS, WEAK_STEMS
 from memsyncd.platforms.local.terms import fold, terms_of_question
 from memsyncd.platforms.local.vocabulary import synonyms
 
-MAX_QUERY_WORDS = 40
+MAX_QUERY_WORDS = 32
 """Words of a prompt that are searched for: of a longer one those that the fewest memories hold."""
 
 MAX_ASKING_CHARS = 300

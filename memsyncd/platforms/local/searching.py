@@ -28,7 +28,7 @@ ALIKE_BUDGET = 1_000
 POOL = 80
 """Rows fetched for the ranking; the best five are rarely below the 40th by rarity alone."""
 
-ROWS_AT_ONCE = 100
+ROWS_AT_ONCE = 80
 MOST_EXAMINED = 2_000
 """Rows fetched at most where the filter is applied to rows."""
 
@@ -64,7 +64,7 @@ def search(connection: sqlite3.Connection, query: Query, *, now: float, platform
         words = [_with_kin(connection, word) for word in words]
     every = {word.term for word in words} | {term for word in words for term in word.near | word.kin}
     counts = memories.documents(connection, [*every, *scope.lanes])
-    visible = sum(counts.pop(lane, 0) for lane in scope.lanes)
+    visible = sum(counts.get(lane, 0) for lane in scope.lanes)
     if not visible:
         return []
     by_index = visible <= FILTERED_BY_INDEX
@@ -117,15 +117,19 @@ def _touched(connection: sqlite3.Connection, worth: Mapping[str, float], scope: 
 def _touched_among(
     connection: sqlite3.Connection, worth: Mapping[str, float], counts: Mapping[str, int], scope: ScopeFilter
 ) -> Mapping[int, float]:
-    """Return the same of the few memories that `scope` admits, whose list is read once.
+    """Return the same of the few memories that `scope` admits; where all of them go into the ranking, without sums.
 
-    The index walks that list for every term it filters by it, so it filters only where the terms are few, and those
-    that stand in far more memories than are on it.
+    The index walks their list for every question it filters by it. So it is asked once for all terms, and for a single
+    one only where the terms are few, or where that stands in far more memories than there are on the list.
     """
     if len(worth) <= FEW_TERMS:
         return _touched(connection, worth, scope.expression)
-    visible = set(itertools.chain.from_iterable(connection.execute(_MATCHING, (scope.expression,)).fetchall()))
-    usual = {term: value for term, value in worth.items() if counts.get(term, 0) > COMMON_SHARE * len(visible)}
+    any_of_them = f"{scope.expression} AND ({' OR '.join(map(_quoted, worth))})"
+    visible = {number for (number,) in connection.execute(_MATCHING, (any_of_them,))}
+    if len(visible) <= POOL:
+        return dict.fromkeys(visible, 0.0)
+    most = COMMON_SHARE * sum(counts.get(lane, 0) for lane in scope.lanes)
+    usual = {term: value for term, value in worth.items() if counts.get(term, 0) > most}
     sums = dict(_touched(connection, usual, scope.expression))
     known = sums.get
     for term in worth.keys() - usual.keys():
