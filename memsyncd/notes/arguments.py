@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from memsyncd.notes.catalogue import FORMATS, Tool
-from memsyncd.notes.cleaning import checked_key, checked_namespace, repaired
+from memsyncd.notes.cleaning import checked_key, checked_namespace
 from memsyncd.notes.errors import NoteRefused
 from memsyncd.notes.limits import MAX_QUERY_CHARS, MAX_TTL_SECONDS, MIN_TTL_SECONDS
+from memsyncd.recall.cutting import repaired
 
 SHOWN_CHARS = 80
 """Of something wrong that a message repeats."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from memsyncd.notes.errors import NoteRefused
 from memsyncd.notes.limits import MAX_GIVEN_CHARS, MAX_KEY_CHARS, MAX_NAMESPACE_CHARS, MAX_VALUE_CHARS
-from memsyncd.notes.private_spans import without_private
+from memsyncd.recall.cutting import repaired
 from memsyncd.redaction import REPLACEMENT, redact, redact_value
+from memsyncd.redaction.private_spans import without_private
 
 PRIVATE_REMOVED = "what stood in <private> tags was left out"
 SECRET_REDACTED = f"what looks like a secret was replaced by {REPLACEMENT}"
@@ -33,23 +34,6 @@ def checked_namespace(name: str) -> str:
 def checked_key(name: str) -> str:
     """Return `name` as it is. Raises NoteRefused."""
     return _checked("key", name, MAX_KEY_CHARS)
-
-
-def is_repaired(text: str) -> bool:
-    """Whether `text` has no half character (a surrogate alone), which no UTF-8 can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def repaired(text: str) -> str:
-    """Return `text` with each half character replaced (never-again 113)."""
-    if is_repaired(text):
-        return text
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two halves beside each other are one
-    return whole.encode("utf-8", "replace").decode()
 
 
 def clean_value(key: str, value: str) -> CleanValue:
@@ -90,7 +74,7 @@ def _checked(what: str, name: str, limit: int) -> str:
         raise NoteRefused(f"{what} must not be blank")
     if len(name) > limit:
         raise NoteRefused(f"{what} has {len(name):,} characters, more than {limit:,}: choose a shorter one")
-    if not is_repaired(name):
+    if repaired(name) != name:
         raise NoteRefused(f"{what} holds half a character (a surrogate alone), which cannot be stored")
     if without_private(name) != name:
         raise NoteRefused(f"{what} holds a <private> tag: choose one that may be stored")

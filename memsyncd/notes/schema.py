@@ -9,6 +9,7 @@ kept apart from the notes, so that a recall reads no page of them. Counts are ke
 import sqlite3
 from pathlib import Path
 
+from memsyncd import schema_steps
 from memsyncd.platforms.local import schema
 
 VERSION = 1
@@ -82,9 +83,8 @@ def open_notes(path: Path) -> sqlite3.Connection:
     """
     connection = schema.open_store(path)
     try:
-        found = _known_version(connection, path)
-        for number, statements in enumerate(_STEPS[found:], start=found + 1):
-            _migrate(connection, statements, number)
+        _known_version(connection, path)
+        schema_steps.forward(connection, [schema_steps.sql(*statements) for statements in _STEPS], _MARK)
     except BaseException:
         connection.close()
         raise
@@ -103,15 +103,8 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT version FROM note_store").fetchone()[0]) if there else 0
 
 
-def _migrate(connection: sqlite3.Connection, statements: tuple[str, ...], number: int) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _version(connection) < number:
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute("UPDATE note_store SET version = ?", (number,))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+def _write_version(connection: sqlite3.Connection, version: int) -> None:
+    connection.execute("UPDATE note_store SET version = ?", (version,))
+
+
+_MARK = schema_steps.Mark(_version, _write_version)

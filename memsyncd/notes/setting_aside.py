@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memsyncd.notes.cleaning import repaired
-from memsyncd.notes.private_spans import without_private
+from memsyncd.recall.cutting import repaired
 from memsyncd.redaction import redact_value
+from memsyncd.redaction.private_spans import without_private
 
 _HASH_CHARS = 12
 
