@@ -1,36 +1,30 @@
-"""The daemon's life: start, serve, stop. Every thread has an owner here; if one dies, the daemon ends with its name."""
+"""One run of the daemon: serve and stop. Every thread has an owner here; if one dies, the daemon ends with its name."""
 
 import asyncio
 import contextlib
-import os
 import signal
-import sys
 import threading
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import structlog
 
-from daemon import logs
 from daemon.acting import Acts
-from daemon.compose import Parts, compose
+from daemon.compose import Parts
 from daemon.configuration_error import ConfigurationError
 from daemon.heartbeat import Heartbeat
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
 from daemon.lock import DaemonLock
-from daemon.notify import ListeningSocket, Manager, Notifier, inherited_socket
+from daemon.notify import ListeningSocket, Manager, Notifier
 from daemon.observer import Observer, summary
 from daemon.places import Places
-from daemon.private_directory import make_private
 from daemon.rounds import Rounds
 from daemon.settings import Settings
 from daemon.status.live import LiveView
 from daemon.status.report import Phase
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
-from daemon.telemetry.starting import sampled
 from daemon.upkeep import Upkeep
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
@@ -49,63 +43,6 @@ ONCE_SCAN_SECONDS = 2.0
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 log = structlog.get_logger()
-
-
-def run(
-    places: Places,
-    settings: Settings,
-    environ: Mapping[str, str],
-    *,
-    once: bool = False,
-    on_ready: Callable[[], None] = lambda: None,
-    on_done: Callable[[str], None] = lambda _: None,
-    manager: Manager | None = None,
-    reread: Callable[[], Settings] | None = None,
-) -> int:
-    """Run the daemon until a signal, or with `once` until all that is due is done or put off; return the exit code.
-
-    Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile,
-    `on_done` at the end of a `once` with a sentence on what was done. `manager` is the service manager, systemd's
-    notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns.
-    """
-    manager = manager or Notifier.from_environ(environ, os.getpid())
-    asked_to_stop = threading.Event()
-    _await_signals(asked_to_stop, manager)
-    lifecycle = sampled(places, settings)
-    for directory in (places.data, places.spools, places.runtime):
-        make_private(directory)
-    run_id = uuid.uuid4().hex[:12]
-    inherited = inherited_socket(environ, os.getpid())
-    socket_path = inherited.getsockname() if inherited else str(places.status_socket)
-    lock = DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=run_id, socket=socket_path)
-    try:
-        wanted: Settings | None = settings
-        while wanted is not None:
-            with contextlib.ExitStack() as start:
-                start.enter_context(manager.starting())
-                parts = compose(places, wanted, environ, lifecycle)
-                logs.setup(
-                    wanted.log.level, wanted.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
-                )
-                daemon = Daemon(
-                    places, parts, run_id, on_ready, on_done, lock, asked_to_stop, manager, reread, inherited, start
-                )
-                code = asyncio.run(daemon.serve(once=once))
-            if not daemon.is_over:
-                # a call that did not end in time must not keep the process: its claim was given back already
-                os._exit(code)
-            wanted = daemon.reread_settings if code == 0 else None
-            _await_signals(asked_to_stop, manager)  # the event loop gave its own back
-        return code
-    finally:
-        lock.release()
-
-
-def _await_signals(asked_to_stop: threading.Event, manager: Manager) -> None:
-    for number in STOP_SIGNALS:
-        signal.signal(number, lambda *_: asked_to_stop.set())
-    if manager.can_reload:
-        signal.signal(signal.SIGHUP, lambda *_: None)  # the settings are being read at this moment
 
 
 @dataclass
@@ -231,6 +168,11 @@ class Daemon:
                 return
 
     def _stop_asked(self) -> None:
+        """End for good, also where a reload has just been asked for."""
+        self.reread_settings = None
+        self._end()
+
+    def _end(self) -> None:
         """On the signal itself: a command that is asked for the key would hold up what waits for its end."""
         self._stopping.set()
         self.parts.key_source.close()
@@ -238,6 +180,8 @@ class Daemon:
     def _reload_asked(self) -> None:
         """End this run for one with the settings as they are now; wrong ones are told, and the run goes on."""
         assert self.reread is not None
+        if self._stopping.is_set() and self.reread_settings is None:
+            return  # of two signals that wait, the later one may come first
         try:
             self.reread_settings = self.reread()
         except ConfigurationError as error:
@@ -246,7 +190,7 @@ class Daemon:
             return
         log.info("reload", run_id=self.run_id)
         self.manager.reloading()
-        self._stop_asked()
+        self._end()
 
     def _is_ending(self) -> bool:
         """Whether the run is over: it was told to stop, a thread died, or the lock protects it no more."""

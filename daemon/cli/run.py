@@ -80,9 +80,9 @@ def _run(around: Surroundings, pairs: tuple[str, ...], *, once: bool = False, ma
 
         # the whole daemon, which no other command and no wrong setting loads; its log first, for it keeps rich out
         from daemon import logs  # noqa: F401, PLC0415, I001
-        from daemon import app  # noqa: PLC0415
+        from daemon import start  # noqa: PLC0415
 
-        return app.run(
+        return start.run(
             places,
             loaded.settings,
             around.environ,

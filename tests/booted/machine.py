@@ -83,6 +83,8 @@ class Machine:
         with (self.directory / "console").open("ab") as console:
             self._first = subprocess.Popen(
                 [
+                    "setpriv",
+                    "--pdeathsig=KILL",  # a test runner that is killed leaves no machine running
                     "unshare",
                     "--pid",
                     "--fork",

@@ -186,3 +186,26 @@ def test_a_handoff_starts_it_and_uninstall_leaves_the_spool(machine: Machine) ->
     assert machine.run("test", "-s", str(spool / "evidence.sqlite3")).returncode == 0
     assert machine.show("LoadState") == "not-found"
     assert machine.run("ls", "/etc/systemd/system").stdout.count("memsyncd") == 0
+
+
+def test_a_start_at_work_outlasts_its_time_limit(machine: Machine) -> None:
+    """A start that uses the processor, as a migration does, gets more time from systemd; one that hangs is ended."""
+    script = (
+        "import os, sys, time; from daemon import notify; notify.LOOK_SECONDS = 0.5\n"
+        "notifier = notify.Notifier.from_environ(os.environ, os.getpid())\n"
+        "with notifier.starting():\n"
+        "    end = time.monotonic() + 5\n"
+        "    while time.monotonic() < end: sys.argv[1] == 'works' or time.sleep(1)\n"
+        "notifier.ready(); time.sleep(60)\n"
+    )
+    for how in ("works", "hangs"):
+        settings = (
+            "--property=Type=notify",
+            "--property=TimeoutStartSec=2",
+            "--property=TimeoutStopSec=1",
+            "--no-block",
+        )
+        machine.run("systemd-run", f"--unit={how}", *settings, PYTHON, "-P", "-c", script, how)
+    machine.until(lambda: machine.show("ActiveState", "works") == "active", "it was given no more time")
+    assert machine.show("ActiveState", "hangs") != "active"
+    assert "hangs.service: start operation timed out" in machine.journal()

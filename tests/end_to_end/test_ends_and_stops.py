@@ -14,7 +14,7 @@ from tests.fakes.mem0_api import KEY
 STOP_AT_START = """
 import os, signal, sys
 from pathlib import Path
-from daemon import app
+from daemon import start
 from daemon.compose import compose
 from daemon.places import resolve
 from daemon.settings import load
@@ -23,9 +23,9 @@ def composed(*arguments):
     os.kill(os.getpid(), signal.SIGTERM)
     return compose(*arguments)
 
-app.compose = composed
+start.compose = composed
 places = resolve(os.environ, Path(os.environ["HOME"]), os.getuid(), sys.platform)
-sys.exit(app.run(places, load(places, os.environ, {}).settings, os.environ, on_ready=lambda: print("ready")))
+sys.exit(start.run(places, load(places, os.environ, {}).settings, os.environ, on_ready=lambda: print("ready")))
 """
 
 OLD = "2026-01-05T10:00:00.000Z"

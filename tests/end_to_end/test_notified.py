@@ -88,3 +88,11 @@ def test_a_socket_that_was_handed_over_is_served_and_kept(home: Home) -> None:
     assert found["pid"] == first["pid"]
     assert home.stop() == 0
     assert path.is_socket()
+
+
+def test_a_stop_beats_a_reload(home: Home, manager: Manager) -> None:
+    """Whoever asks for both at once gets the end."""
+    daemon = home.start()
+    manager.until("READY=1")
+    daemon.send_signal(signal.SIGHUP)
+    assert home.stop() == 0
