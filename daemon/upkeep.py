@@ -158,6 +158,8 @@ class Upkeep:
         if parts.model is not None:
             self._guarded("extractor-key", parts.model.look)
         self._guarded("pauses", self.look_at_pauses)
+        if parts.index is not None:
+            parts.index.settle()
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
         self._guarded("telemetry-consent", partial(look_at_telemetry, parts))

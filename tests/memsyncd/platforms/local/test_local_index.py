@@ -10,7 +10,7 @@ import pytest
 
 from memsyncd.counters import Counters
 from memsyncd.platforms.local import memories, schema
-from memsyncd.platforms.local.local_index import LocalIndex
+from memsyncd.platforms.local.local_index import HEARD_AT_ONCE, LocalIndex
 from memsyncd.platforms.local.mirror import Asker
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import Batch, Memory, Message, Query, Rejected
@@ -233,3 +233,17 @@ def test_a_file_of_the_first_version_is_brought_up(path: Path) -> None:
     assert len(embedded.search(QUERY)) == 1
     embedded.close()
     assert [row[1] for row in rows(path)] == ["local"]
+
+
+def test_what_was_heard_is_found_at_once_and_kept_together(index: LocalIndex, path: Path) -> None:
+    """Small news of many deliveries wait for one commit; a search, a settle, much of it or the end brings that about."""
+    asker = Asker("ada", "shop", ("shop-1",), "s1")
+    assert ids(index.search(QUERY)) == set()
+    index.hear([memory("m")], asker)
+    assert rows(path) == []
+    assert ids(index.search(QUERY)) == {"m"}
+    index.hear([memory(f"n{number}") for number in range(HEARD_AT_ONCE + 1)], asker)
+    assert len(rows(path)) == HEARD_AT_ONCE + 2
+    index.hear([memory("last")], asker)
+    index.close()
+    assert len(rows(path)) == HEARD_AT_ONCE + 3
