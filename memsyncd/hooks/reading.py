@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memsyncd.hooks import bounding, looking, tool_call, tool_payload
@@ -101,10 +102,15 @@ def _subagent(handoff: Handoff, adapter: Adapter, redact: Redact) -> tuple[Recor
         payload["final_message"] = text
     if transcript := looking.text(hook, at.agent_transcript):
         payload["agent_transcript_path"] = transcript[:MAX_PATH]
-    if not agent_id:
-        payload["agent_id"] = f"unknown-agent-{_short_hash(f'{kind} {text}')}"  # facts 11.4
     turn_id = f"{agent_id}:{_short_hash(text)}" if agent_id else ""  # one that is taken up again stops once more
-    return (_record(handoff, adapter, "subagent_stop", payload, turn_id=turn_id),)
+    record = _record(handoff, adapter, "subagent_stop", payload, turn_id=turn_id)
+    return (record,) if agent_id else (_of_nobody(record, f"{kind} {text}"),)
+
+
+def _of_nobody(record: Record, told: str) -> Record:
+    """Return a stop that names no agent under a name made of what it tells (facts 11.4)."""
+    agent_id = f"unknown-agent-{_short_hash(told)}"
+    return replace(record, agent_id=agent_id, payload={**record.payload, "agent_id": agent_id})
 
 
 def _tool(handoff: Handoff, adapter: Adapter, redact: Redact) -> tuple[Record, ...]:
