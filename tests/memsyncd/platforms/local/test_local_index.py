@@ -235,9 +235,9 @@ def test_a_file_of_the_first_version_is_brought_up(path: Path) -> None:
     assert [row[1] for row in rows(path)] == ["local"]
 
 
-def test_what_was_heard_is_found_at_once_and_kept_together(index: LocalIndex, path: Path) -> None:
+def test_what_was_heard_is_found_at_once_and_kept_together(path: Path) -> None:
     """Small news of many deliveries wait for one commit; a search, a settle, much of it or the end brings that about."""
-    asker = Asker("ada", "shop", ("shop-1",), "s1")
+    index, asker = opened(path, most=1_000), Asker("ada", "shop", ("shop-1",), "s1")
     assert ids(index.search(QUERY)) == set()
     index.hear([memory("m")], asker)
     assert rows(path) == []
