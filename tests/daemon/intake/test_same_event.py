@@ -98,7 +98,7 @@ def test_a_name_that_is_taken_there_loses_nothing(at: Harnesses) -> None:
     other.write_text("{}")
     at.take()
     assert [text for _, text in at.events("claude-code")] == [CURSOR["prompt"]]
-    assert at.left("cursor") == [other.name]}.running"]
+    assert at.left("cursor") == [other.name]
 
 
 def test_copilot_running_claude_code_s_hooks_is_recorded_once(at: Harnesses) -> None:
