@@ -13,5 +13,11 @@ class DaemonActs(Protocol):
     def resume(self, project: str) -> Mapping[str, Any]:
         """End a pause, and let go at once of what it held."""
 
+    def namespaces(self) -> Mapping[str, Any]:
+        """Return the namespaces that have notes. Raises NoteError."""
+
+    def remember(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keep a text as a note: `namespace`, `key`, `value`, `ttl_seconds` or None for never. Raises NoteError."""
+
     def forget(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Forget one of `cwd`, `session` and `memory`; without `yes` only tell what would go."""

@@ -16,12 +16,14 @@ from daemon.observer import STANDING
 from daemon.recalling.around import Around
 from daemon.recalling.recaller import Recaller
 from daemon.searching.request import parsed
+from daemon.status.given_up import forgetting, given_up
 from daemon.status.history import history_document
 from daemon.status.job_document import job_document
 from daemon.status.metrics import metrics_text
 from daemon.status.report import (
     EvidencePart,
     ExtractionPart,
+    PausedPart,
     Phase,
     PlatformPart,
     SpoolPart,
@@ -30,6 +32,7 @@ from daemon.status.report import (
     healthy,
     status_document,
 )
+from daemon.status.session_document import sessions_document
 from daemon.telemetry.told import telemetry_part
 from jobs.checkpoint import BEING_DELIVERED
 from jobs.delivery import FLUSH, lane
@@ -92,6 +95,7 @@ class LiveView:
         parts, now = self.parts, self.parts.clock.wall()
         destinations = parts.queue.destinations()
         open_extractions, oldest = parts.extractions.counts()
+        counts, pauses = parts.queue.counts(), parts.gate.pauses.state()
         return StatusParts(
             version=__version__,
             now=now,
@@ -101,7 +105,7 @@ class LiveView:
             started_at=self.started_at,
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
             spools=[_spool_part(spool, now) for spool in parts.served.spools()],
-            jobs=parts.queue.counts(),
+            jobs=counts,
             destinations=destinations,
             platform=self._platform(destinations),
             extraction=ExtractionPart(open_extractions, oldest),
@@ -113,7 +117,11 @@ class LiveView:
             standing_jobs=self._standing_jobs(),
             oldest_claim_seconds=self.workers.oldest_claim_age(),
             longest_call_seconds=parts.platform.longest_call_seconds,
-            paused=parts.gate.is_paused,
+            paused=pauses.is_paused,
+            paused_until=pauses.everything.until if pauses.everything else None,
+            paused_projects=[PausedPart(each.root, each.pause.until) for each in pauses.projects],
+            given_up=given_up(parts.queue.jobs, counts.dead, parts.served.spools()),
+            forgetting=forgetting(parts.queue.jobs),
             socket=str(parts.places.status_socket),
             data=str(parts.places.data),
         )
@@ -214,6 +222,10 @@ class LiveView:
         if self.parts.gate.is_excluded(directory):
             return "its project is excluded"
         return self.parts.gate.hold(self.parts.resolver.resolve(directory))
+
+    def sessions(self, limit: int) -> dict[str, Any]:
+        """Return the sessions with the newest events."""
+        return sessions_document(self.parts.served.spools(), limit)
 
     def history(self, minutes: int) -> dict[str, Any]:
         """Return the samples of the last minutes."""

@@ -29,6 +29,9 @@ class DaemonView(Protocol):
     def discard(self, job_id: str) -> str:
         """Drop a dead letter: `done`, `already so`, `unknown`, or why it cannot be."""
 
+    def sessions(self, limit: int) -> Mapping[str, Any]:
+        """Return the sessions with the newest events, as `status/session_document.py` tells them."""
+
     def history(self, minutes: int) -> Mapping[str, Any]:
         """Return the samples of the last minutes, one a minute, as `status/history.py` tells them."""
 

@@ -17,6 +17,7 @@ from daemon.status_socket import asked_for
 from daemon.status_socket.asked_for import Refused
 from daemon.status_socket.http_message import TEXT, Request, Response, json_response, refusal
 from jobs.job import JobState
+from memsyncd.notes.errors import NoteError, NoteRefused
 
 THREADS = 2
 """For answers that read files and the queue; waits hold none."""
@@ -32,6 +33,9 @@ MAX_UNTIL = 1e11
 
 MAX_JOBS = 10_000
 DEFAULT_JOBS = 100
+
+MAX_SESSIONS = 1_000
+DEFAULT_SESSIONS = 100
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 """Prometheus' text format."""
@@ -71,6 +75,7 @@ class Routes:
             "/recall": {"POST": _Route(self._recall)},
             "/flush": {"POST": _Route(self._flush, MAX_FLUSH_WAIT)},
             "/events": {"GET": _Route(self._events, MAX_EVENT_WAIT)},
+            "/sessions": {"GET": _Route(self._sessions)},
             "/history": {"GET": _Route(self._history)},
         }
         if acts is not None:
@@ -78,6 +83,7 @@ class Routes:
             self._table |= {
                 "/pause": {"POST": _Route(self._pause)},
                 "/resume": {"POST": _Route(self._resume)},
+                "/notes": {"GET": _Route(self._namespaces), "POST": _Route(self._remember)},
                 "/forget": {"POST": _Route(self._forget, MAX_FORGET_WAIT)},
             }
 
@@ -175,6 +181,12 @@ class Routes:
             200, await self._view.flush(asked_for.text(asked, "session"), asked_for.text(asked, "cwd"), wait)
         )
 
+    async def _sessions(self, request: Request, _: str) -> Response:
+        limit = asked_for.number(
+            asked_for.query(request, "limit"), "limit", DEFAULT_SESSIONS, 1, MAX_SESSIONS, whole=True
+        )
+        return json_response(200, await self._blocking(self._view.sessions, int(limit)))
+
     async def _history(self, request: Request, _: str) -> Response:
         minutes = asked_for.number(asked_for.query(request, "minutes"), "minutes", MINUTES, 1, MINUTES, whole=True)
         return json_response(200, await self._blocking(self._view.history, int(minutes)))
@@ -209,10 +221,24 @@ class Routes:
             raise Refused(400, "remote, include_project_memory and yes are true or false.")
         return await self._acted(self._acts.forget, {**named, **{name: bool(flags[name]) for name in flags}})
 
+    async def _namespaces(self, request: Request, _: str) -> Response:
+        asked_for.query(request)
+        return await self._acted(self._acts.namespaces)
+
+    async def _remember(self, request: Request, _: str) -> Response:
+        asked_for.query(request)
+        return await self._acted(
+            self._acts.remember, asked_for.document(request, "namespace", "key", "value", "ttl_seconds")
+        )
+
     async def _acted(self, act: Callable[..., Mapping[str, Any]], *arguments: Any) -> Response:
         """Do it beside the threads of the other answers: it may wait for a platform or another program's lock."""
         try:
             return json_response(200, await asyncio.to_thread(act, *arguments))
+        except NoteRefused as error:
+            raise Refused(400, f"{error}.") from error
+        except NoteError as error:
+            raise Refused(503, f"{error}.") from error
         except OSError as error:
             raise Refused(500, f"The files cannot be changed: {error.strerror or error}.") from error
 

@@ -59,6 +59,11 @@ def open_packets(connection: sqlite3.Connection, shape: Shape) -> Sequence[Packe
     return _packets(connection, shape, CLOSED_SQL, ())
 
 
+def packets_of(connection: sqlite3.Connection, shape: Shape, session_ids: Sequence[str]) -> Sequence[Packet]:
+    """Return every packet of some sessions, oldest first."""
+    return _packets(connection, shape, f"session_id IN ({', '.join('?' * len(session_ids))})", session_ids)
+
+
 def promote(connection: sqlite3.Connection, shape: Shape, packet: Packet, reason: str, now: float) -> bool:
     """Give an open periodic packet the reason of a request that is none (facts 2.12); tell whether it did."""
     if packet.reason != PERIODIC or reason == PERIODIC:

@@ -11,6 +11,7 @@ import pytest
 from daemon.status.view import DaemonView
 from daemon.status_socket.http_message import Request
 from daemon.status_socket.routes import routes
+from memsyncd.notes.errors import NoteRefused, StoreBusy
 
 
 @dataclass
@@ -18,7 +19,7 @@ class Acts:
     """Notes what it is asked; `error` is raised by the next."""
 
     asked: list[Any] = field(default_factory=list)
-    error: OSError | None = None
+    error: Exception | None = None
 
     def pause(self, project: str, seconds: float | None) -> Mapping[str, Any]:
         return self._note("pause", project, seconds)
@@ -28,6 +29,12 @@ class Acts:
 
     def forget(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         return self._note("forget", *[name for name, value in request.items() if value])
+
+    def namespaces(self) -> Mapping[str, Any]:
+        return self._note("namespaces")
+
+    def remember(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._note("remember", dict(request))
 
     def _note(self, *what: Any) -> Mapping[str, Any]:
         if self.error is not None:
@@ -56,6 +63,11 @@ def ask(acts: Acts, path: str, body: Any) -> tuple[int, Any]:
         ("/resume", {}, ("resume", "")),
         ("/resume", {"project": "/w"}, ("resume", "/w")),
         ("/forget", {"session": "s"}, ("forget", "session")),
+        (
+            "/notes",
+            {"namespace": "n", "key": "k", "value": "v"},
+            ("remember", {"namespace": "n", "key": "k", "value": "v"}),
+        ),
         ("/forget", {"cwd": "/w", "yes": True, "remote": True}, ("forget", "cwd", "remote", "yes")),
     ],
 )
@@ -94,3 +106,12 @@ def test_files_that_cannot_be_changed_are_told() -> None:
     """With the system's words for it."""
     acts = Acts(error=OSError(30, "Read-only file system"))
     assert ask(acts, "/pause", {}) == (500, {"error": "The files cannot be changed: Read-only file system."})
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(NoteRefused("key must not be blank"), 400), (StoreBusy("in use: try again"), 503), (OSError(28, "full"), 500)],
+)
+def test_a_note_that_is_not_kept_is_told_with_whose_fault_it_is(error: Exception, status: int) -> None:
+    """What to change, what to try again, and what to look at."""
+    assert ask(Acts(error=error), "/notes", {"key": ""})[0] == status

@@ -54,6 +54,10 @@ class View:
         self.asked.append(("search", dict(request)))
         return {"succeeded": True, "source": "local", "memories": []}
 
+    def sessions(self, limit: int) -> dict[str, Any]:
+        self.asked.append(("sessions", limit))
+        return {"sessions": [], "unreadable": []}
+
     def history(self, minutes: int) -> dict[str, Any]:
         self.asked.append(("history", minutes))
         return {"samples": []}
@@ -203,6 +207,13 @@ def test_a_recall_is_passed_on_with_how_long_its_hook_waits(handler: Routes, vie
     assert view.asked == [("recall", b"{}", 1793606400.25), ("recall", b"{}", None)]
 
 
+def test_sessions_are_the_newest(handler: Routes, view: View) -> None:
+    """A hundred where nobody says how many."""
+    ask(handler, "GET", "/sessions")
+    ask(handler, "GET", "/sessions?limit=7")
+    assert view.asked == [("sessions", 100), ("sessions", 7)]
+
+
 def test_history_is_the_last_day_or_less(handler: Routes, view: View) -> None:
     """More is not kept."""
     ask(handler, "GET", "/history")
@@ -235,6 +246,7 @@ def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View)
         ("GET /status?x=1", b"", (400, "no parameter")),
         ("GET /jobs?&&&", b"", (400, "name=value")),
         ("GET /events?since=-1", b"", (400, "since")),
+        ("GET /sessions?limit=1001", b"", (400, "1 to 1000")),
         ("GET /history?minutes=1441", b"", (400, "1 to 1440")),
         ("GET /events?wait=61", b"", (400, "0 to 60")),
         ("GET /events?wait=nan", b"", (400, "wait")),
