@@ -5,6 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from jobs.queue.errors import NewerSchema, unavailable
+from memsyncd import schema_steps
 
 VERSION = 1
 """`PRAGMA user_version` of a file this program writes."""
@@ -102,6 +103,8 @@ _DDL = (
     """,
 )
 
+_STEPS = (schema_steps.sql(*_DDL),)
+
 
 def prepare(path: Path) -> None:
     """Make `path` a private file with our schema.
@@ -148,11 +151,7 @@ def _create(path: Path) -> None:
         if _check_version(connection, path) == VERSION:
             return
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only possible before the first table
-        connection.execute("BEGIN IMMEDIATE")
-        if _check_version(connection, path) < VERSION:  # else another process was faster
-            for statement in _DDL:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
+        schema_steps.forward(connection, _STEPS)
+        _check_version(connection, path)  # another process may have been first, and a newer one
     finally:
         connection.close()

@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
+from memsyncd import schema_steps
 from memsyncd.agent_state.errors import NewerSchema
 
 VERSION = 1
@@ -113,28 +114,15 @@ def _prepared(path: Path, name: str) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON").fetchone()  # what is deleted stays in no free page
         connection.execute(f"PRAGMA journal_size_limit = {LOG_LIMIT_BYTES}")
         if _version(connection) != VERSION:
-            _migrate(path, connection)
+            schema_steps.forward(connection, [schema_steps.script(step) for step in _STEPS], _MARK)
+            _known_version(path, connection)  # another process may have been first, and a newer one
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _migrate(path: Path, connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        found = _known_version(path, connection)  # another process may have been first
-        for step in _STEPS[found:]:
-            for statement in step.split(";\n"):
-                connection.execute(statement)
-        connection.execute("UPDATE state_schema SET version = ?", (VERSION,))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _known_version(path: Path, connection: sqlite3.Connection) -> int:
@@ -149,6 +137,13 @@ def _version(connection: sqlite3.Connection) -> int:
         return 0
     row = connection.execute("SELECT version FROM state_schema").fetchone()
     return int(row[0])
+
+
+def _write_version(connection: sqlite3.Connection, version: int) -> None:
+    connection.execute("UPDATE state_schema SET version = ?", (version,))
+
+
+_MARK = schema_steps.Mark(_version, _write_version)
 
 
 def _refuse_newer(path: Path) -> None:

@@ -131,7 +131,7 @@ class Database:
         self.own = opening.is_ours(self.path, own=self.own)
         connection = opening.connect(self.path, own=self.own)
         try:
-            if self.own and connection.execute("PRAGMA user_version").fetchone()[0] < schema.VERSION:
+            if self.own and schema.version(connection) < schema.VERSION:
                 schema.create(connection, first_event=int(self.clock.wall() * 1000))
             self._inspect(connection)
             self._identity = self._identity_now()

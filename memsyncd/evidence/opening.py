@@ -87,6 +87,8 @@ def connect(path: Path, *, own: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
         if own:
+            if connection.execute("PRAGMA page_count").fetchone()[0] == 0:
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only possible before the first page
             connection.execute("PRAGMA journal_mode = WAL")
     except BaseException:
         connection.close()

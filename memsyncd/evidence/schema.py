@@ -8,8 +8,11 @@ its request was made from (branch, commit) and, where `flushes` has no such colu
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-VERSION = 1
+from memsyncd import schema_steps
+
+VERSION = 2
 """`PRAGMA user_version` of our own files."""
 
 APPLICATION_ID = 0x6D737964
@@ -17,6 +20,9 @@ APPLICATION_ID = 0x6D737964
 
 CLOSED_SQL = "status NOT IN ('semantic-succeeded', 'explicitly-stored', 'gave-up')"
 """Facts 2.4 as SQL. The partial index needs the very same words."""
+
+DELIVERED_SQL = "status IN ('semantic-succeeded', 'explicitly-stored')"
+"""Packets whose delivery was confirmed. The partial index needs the very same words."""
 
 FIRST_PROMPT_SEARCH = "first-prompt-search"
 """The operation of the recall at a session's first prompt (facts 7.4)."""
@@ -118,11 +124,13 @@ _OWN_INDEXES = (
     "CREATE INDEX IF NOT EXISTS events_prompt ON events(session_id) WHERE kind = 'user_prompt'",
     "CREATE INDEX IF NOT EXISTS events_answer ON events(session_id, answer_digest) WHERE answer_digest IS NOT NULL",
     f"CREATE INDEX IF NOT EXISTS flushes_open ON flushes(session_id) WHERE {CLOSED_SQL}",
-    "CREATE INDEX IF NOT EXISTS retrievals_session ON retrievals(session_id)",
-    f"CREATE INDEX IF NOT EXISTS operations_recall ON operations(session_id) WHERE operation = '{FIRST_PROMPT_SEARCH}'",
 )
 
-_MARKS = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {VERSION}")
+_SECOND_STEP = (
+    "CREATE INDEX IF NOT EXISTS retrievals_session ON retrievals(session_id)",
+    f"CREATE INDEX IF NOT EXISTS operations_recall ON operations(session_id) WHERE operation = '{FIRST_PROMPT_SEARCH}'",
+    f"CREATE INDEX IF NOT EXISTS flushes_delivered ON flushes(updated_at) WHERE {DELIVERED_SQL}",
+)
 
 _NEEDED: Mapping[str, frozenset[str]] = {
     "events": frozenset({"id", "repo_id", "session_id", "kind", "payload_json", "flush_id"}),
@@ -160,29 +168,42 @@ class Shape:
 
 
 def create(connection: sqlite3.Connection, *, first_event: int) -> None:
-    """Bring a file of ours to VERSION in one transaction; a plugin's file handed over to us is completed in place.
+    """Bring a file of ours to VERSION, a transaction a step; a plugin's file handed over to us is completed in place.
 
     The ids of a new file's events begin at `first_event`, which must be above those of any file before it: a packet's
     id follows from its events' ids, and the platform knows the packets of the file that was lost.
     """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for table, columns in _OWN_TABLES.items():
-            declared = ", ".join(f"{column} {declaration}" for column, declaration in columns.items())
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {table}({declared})")
-            present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
-            for column in columns:
-                if column not in present:
-                    connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {columns[column]}")
-        for statement in (POSTS_SQL, *_OWN_INDEXES, *_MARKS):
-            connection.execute(statement)
-        if connection.execute("SELECT 1 FROM events LIMIT 1").fetchone() is None:
-            connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('events', ?)", (first_event - 1,))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+    complete = partial(_complete, first_event=first_event)
+    schema_steps.forward(connection, (complete, schema_steps.sql(*_SECOND_STEP)), _MARK)
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """Return the version of a file of ours; 0 for one that is not marked as ours, whatever its own number means."""
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        return 0
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _write_version(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {number:d}")
+
+
+_MARK = schema_steps.Mark(version, _write_version)
+
+
+def _complete(connection: sqlite3.Connection, *, first_event: int) -> None:
+    for table, columns in _OWN_TABLES.items():
+        declared = ", ".join(f"{column} {declaration}" for column, declaration in columns.items())
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {table}({declared})")
+        present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+        for column in columns:
+            if column not in present:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {columns[column]}")
+    for statement in (POSTS_SQL, *_OWN_INDEXES):
+        connection.execute(statement)
+    if connection.execute("SELECT 1 FROM events LIMIT 1").fetchone() is None:
+        connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('events', ?)", (first_event - 1,))
 
 
 def inspect(connection: sqlite3.Connection) -> Shape:

@@ -83,6 +83,7 @@ def open_notes(path: Path) -> sqlite3.Connection:
     """
     connection = schema.open_store(path)
     try:
+        connection.execute("PRAGMA secure_delete = ON").fetchone()  # what is forgotten stays in no free page
         _known_version(connection, path)
         schema_steps.forward(connection, [schema_steps.sql(*statements) for statements in _STEPS], _MARK)
     except BaseException:

@@ -4,6 +4,8 @@ import os
 import sqlite3
 from pathlib import Path
 
+from memsyncd import schema_steps
+
 VERSION = 2
 """`PRAGMA user_version` of a file this program writes."""
 
@@ -129,9 +131,7 @@ def open_store(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = connect(path)
     try:
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        for number, step in enumerate(_STEPS[version:], start=version + 1):
-            _migrate(connection, step, number)
+        schema_steps.forward(connection, [schema_steps.script(step) for step in _STEPS])
     except BaseException:
         connection.close()
         raise
@@ -162,16 +162,3 @@ def fold_log(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA busy_timeout = {round(FOLD_SECONDS * 1000)}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-
-def _migrate(connection: sqlite3.Connection, step: str, number: int) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if connection.execute("PRAGMA user_version").fetchone()[0] < number:
-            for statement in step.split(";\n"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
