@@ -140,7 +140,9 @@ def _over(store: EvidenceStore, payload: Mapping[str, Any], delivery: Delivery) 
         return Snooze(IN_FLIGHT_SECONDS, BEING_DELIVERED)  # a person had it tried again
     if given_up:
         return GiveUp("given up after its attempts: packet " + ", ".join(packet.packet_id for packet in given_up))
-    return Done(f"delivered {len(packets)} packets" if packets else "nothing to deliver")
+    if not packets:
+        return Done("nothing to deliver")
+    return Done(f"delivered {len(packets):,} {'packet' if len(packets) == 1 else 'packets'}")
 
 
 def _is_under_way(delivery: Delivery, spool: str, packet: Packet) -> bool:

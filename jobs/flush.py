@@ -267,8 +267,8 @@ class _Run:
             self._tell_plugin(memories)
         checkpoint = str(self.context.job.payload.get("checkpoint", ""))
         ends = checkpoint if checkpoint and self.store.own and self.store.is_all_sent(self.packet) else ""
-        summary = f"delivered: {memories} memories made" if memories else "delivered: nothing new"
-        return Done(summary, wake_lane=True, ends=ends)
+        made = f"{memories:,} {'memory' if memories == 1 else 'memories'} made" if memories else "nothing new"
+        return Done(f"delivered: {made}", wake_lane=True, ends=ends)
 
     def _tell_plugin(self, memories: int) -> None:
         """Add the delivery to the log from which a plugin's own status tells its last operation (facts 2.35)."""

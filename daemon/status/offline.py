@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from daemon import lock
@@ -13,11 +14,14 @@ from daemon.pausing import Pauses
 from daemon.places import Places
 from daemon.settings import Settings, load
 from daemon.status import offline_jobs, snapshot
+from daemon.status.given_up import forgetting, given_up
 from daemon.status.parts import (
     NO_JOBS,
     EvidencePart,
     ExtractionPart,
     Finding,
+    GivenUp,
+    PausedPart,
     Phase,
     PlatformPart,
     SpoolPart,
@@ -51,7 +55,8 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     findings: list[Finding] = []
     settings = settings_or_default(places, environ, findings)
     spools = spools_to_serve(places, settings)
-    counts, standing, destinations = _queue(places.queue_file, now, findings)
+    queue = _queue(places.queue_file, spools, now, findings)
+    pauses = Pauses(places.data).state()
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None
     if is_held:
@@ -66,15 +71,19 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         pid=holder.pid if holder else None,
         run_id=holder.run_id if holder else "",
         spools=[_counted(spool, now, findings) for spool in spools],
-        jobs=counts,
-        destinations=destinations,
-        standing_jobs=standing,
-        platform=_platform(settings, destinations),
+        jobs=queue.counts,
+        destinations=queue.destinations,
+        standing_jobs=queue.timers,
+        given_up=queue.given_up,
+        forgetting=queue.forgetting,
+        platform=_platform(settings, queue.destinations),
         extraction=_extraction(spools, now, findings),
         evidence=_evidence(spools),
         telemetry=telemetry_part(settings, places.data, spools),
         findings=findings,
-        paused=Pauses(places.data).is_paused,
+        paused=pauses.is_paused,
+        paused_until=pauses.everything.until if pauses.everything else None,
+        paused_projects=[PausedPart(each.root, each.pause.until) for each in pauses.projects],
         socket=str(places.status_socket),
         data=str(places.data),
     )
@@ -117,21 +126,33 @@ def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     )
 
 
-def _queue(path: Path, now: float, findings: list[Finding]) -> tuple[QueueCounts, int, Sequence[Destination]]:
-    """Return the counts, how many waiting jobs are the daemon's own timers, and the destinations."""
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    """What the queue's file tells. `timers` is how many of the waiting jobs are the daemon's own timers."""
+
+    counts: QueueCounts = NO_JOBS
+    timers: int = 0
+    destinations: Sequence[Destination] = ()
+    given_up: GivenUp | None = None
+    forgetting: int = 0
+
+
+def _queue(path: Path, spools: Sequence[Spool], now: float, findings: list[Finding]) -> _Queue:
     try:
         with offline_jobs.reader(path) as queue:
             if queue:
                 timers = sum(
                     len(queue.jobs(state=JobState.WAITING, kind=kind, lane="", limit=MANY_TIMERS)) for kind in TIMERS
                 )
-                return queue.counts(now), timers, queue.destinations()
+                counts = queue.counts(now)
+                dead = given_up(queue.jobs, counts.dead, spools)
+                return _Queue(counts, timers, queue.destinations(), dead, forgetting(queue.jobs))
     except snapshot.NotADatabaseError as error:
         newer = isinstance(error.__cause__, NewerSchema)
         findings.append(
             Finding("queue-newer" if newer else "queue-unreadable", where=str(path), detail="" if newer else str(error))
         )
-    return NO_JOBS, 0, ()
+    return _Queue()
 
 
 def _platform(settings: Settings, destinations: Sequence[Destination]) -> PlatformPart:

@@ -53,6 +53,24 @@ class SpoolPart:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenUp:
+    """`packets` that were not delivered, and dead `jobs` that are about none of them. `kept` tells for a spool's path
+    how many of its dead handoffs lie there for a dead job."""
+
+    packets: int = 0
+    jobs: int = 0
+    kept: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PausedPart:
+    """A project paused by itself: the root of its working tree, and the pause's end in Unix seconds, or None."""
+
+    root: str
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformPart:
     """Where memories go. `ok` None: nothing was tried yet. `destination` is the name under which the queue cools it;
     `last_success_at` is Unix seconds."""
@@ -83,7 +101,8 @@ class EvidencePart:
 
 @dataclass(frozen=True, slots=True)
 class TelemetryPart:
-    """Telemetry's own spool, in events (`parked` in files). `account` tells that the account's e-mail may be told."""
+    """Telemetry's own spool, in events (`parked` in files, and so `set_aside`, of what will not be sent). `account`
+    tells that the account's e-mail may be told."""
 
     enabled: bool = False
     endpoint: str = ""
@@ -92,6 +111,7 @@ class TelemetryPart:
     dropped: int = 0
     interval_seconds: float = 0.0
     account: bool = False
+    set_aside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +120,9 @@ class StatusParts:
 
     `last_progress_at` is when a job last finished or a handoff was last taken in; `oldest_claim_seconds` is how long
     the claimed job that has moved least lately has not moved, and `longest_call_seconds` how long it may be so.
-    `paused` is the user's own pause of everything. `standing_jobs` is how many of the waiting jobs are the daemon's own
-    timers, behind which nobody's work waits.
+    `paused` is the user's own pause of everything, `paused_until` its end. `forgetting` counts requests to forget that
+    look for late memories still; `given_up` is None where only the counts are known. `standing_jobs` is how many of the
+    waiting jobs are the daemon's own timers, behind which nobody's work waits.
     """
 
     version: str
@@ -125,5 +146,9 @@ class StatusParts:
     longest_call_seconds: float = 0.0
     standing_jobs: int = 0
     paused: bool = False
+    paused_until: float | None = None
+    paused_projects: Sequence[PausedPart] = ()
+    given_up: GivenUp | None = None
+    forgetting: int = 0
     socket: str = ""
     data: str = ""

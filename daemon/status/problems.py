@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from daemon.status.parts import Finding, Phase, SpoolPart, StatusParts
+from daemon.status.parts import Finding, GivenUp, Phase, SpoolPart, StatusParts
 from daemon.status.problem_kinds import KINDS, Kind
 from jobs.queue.contract import Destination
 
@@ -66,9 +66,21 @@ def _derived(parts: StatusParts) -> Iterator[Finding]:
     if parts.phase is Phase.RUNNING:
         yield from _standing_still(parts)
     if parts.jobs.dead:
-        yield Finding("dead-letters", where=_many(parts.jobs.dead, "job was", "jobs were"))
+        yield Finding("dead-letters", where=_dead(parts))
+    kept = parts.given_up.kept if parts.given_up is not None else {}
     for spool in parts.spools:
-        yield from _of_spool(spool)
+        yield from _of_spool(spool, kept.get(spool.path, 0))
+
+
+def _dead(parts: StatusParts) -> str:
+    """Name each loss once: a packet, and not also the job that saw to it and the handoff kept for that job."""
+    found = parts.given_up or GivenUp(jobs=parts.jobs.dead)
+    told = [
+        _many(number, one, more)
+        for number, one, more in ((found.packets, "packet", "packets"), (found.jobs, "job", "jobs"))
+        if number
+    ]
+    return f"{' and '.join(told)} {'was' if found.packets + found.jobs == 1 else 'were'}"
 
 
 def failing(destination: Destination, now: float) -> bool:
@@ -123,13 +135,15 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
         yield Finding("no-progress", since=parts.now - oldest, detail="handoffs are not taken in")
 
 
-def _of_spool(spool: SpoolPart) -> Iterator[Finding]:
-    if spool.dead:
+def _of_spool(spool: SpoolPart, kept: int) -> Iterator[Finding]:
+    """`kept` of the dead handoffs lie there for dead jobs, which are told of."""
+    dead = spool.dead - kept
+    if dead > 0:
         yield Finding(
             "dead-letters",
-            where=_many(spool.dead, "handoff was", "handoffs were") + f" ({spool.path})",
-            message=f"{_many(spool.dead, 'handoff', 'handoffs')} of {spool.harness} "
-            f"{'was' if spool.dead == 1 else 'were'} given up",
+            where=_many(dead, "handoff was", "handoffs were") + f" ({spool.path})",
+            message=f"{_many(dead, 'handoff', 'handoffs')} of {spool.harness} "
+            f"{'was' if dead == 1 else 'were'} given up",
             remedy="`memsyncd jobs list --state dead` says why; then `memsyncd jobs retry ID`, or `memsyncd jobs "
             "discard ID`.",
         )

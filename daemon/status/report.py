@@ -8,6 +8,8 @@ from daemon.status.parts import (
     EvidencePart,
     ExtractionPart,
     Finding,
+    GivenUp,
+    PausedPart,
     Phase,
     PlatformPart,
     SpoolPart,
@@ -23,6 +25,8 @@ __all__ = [
     "EvidencePart",
     "ExtractionPart",
     "Finding",
+    "GivenUp",
+    "PausedPart",
     "Phase",
     "PlatformPart",
     "SpoolPart",
@@ -54,9 +58,13 @@ def status_document(parts: StatusParts) -> dict[str, Any]:
         "uptime_seconds": round(parts.uptime_seconds, 3),
         "state": _state(parts, found),
         "paused": parts.paused,
+        "paused_until": _moment(parts.paused_until),
+        "paused_projects": [{"root": each.root, "until": _moment(each.until)} for each in parts.paused_projects],
         "summary": _summary(parts, found),
         "spools": [asdict(spool) for spool in parts.spools],
         "jobs": asdict(parts.jobs),
+        "backlog": sum(spool.pending for spool in parts.spools) + _jobs_that_wait(parts),
+        "forgetting": parts.forgetting,
         "platform": _platform(parts),
         "destinations": [_destination(each) for each in parts.destinations],
         "extraction": asdict(parts.extraction),
@@ -164,7 +172,7 @@ def _moving(parts: StatusParts) -> str:
 
 def _waiting(parts: StatusParts) -> str:
     pending = sum(spool.pending for spool in parts.spools)
-    jobs = parts.jobs.ready + max(parts.jobs.waiting - parts.standing_jobs, 0)
+    jobs = _jobs_that_wait(parts)
     if parts.phase is Phase.DOWN:  # what was in work waits too
         jobs += parts.jobs.claimed
         pending += sum(spool.running for spool in parts.spools)
@@ -172,6 +180,10 @@ def _waiting(parts: StatusParts) -> str:
     named = [_number(*each) for each in counts if each[0]]
     alone = sum(each[0] for each in counts) == 1
     return f"{' and '.join(named)} {'waits' if alone else 'wait'}" if named else ""
+
+
+def _jobs_that_wait(parts: StatusParts) -> int:
+    return parts.jobs.ready + max(parts.jobs.waiting - parts.standing_jobs, 0)
 
 
 def _outcome(parts: StatusParts) -> str:

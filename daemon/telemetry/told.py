@@ -25,4 +25,5 @@ def telemetry_part(settings: Settings, data: Path, spools: Iterable[Spool]) -> T
         dropped=found.dropped,
         interval_seconds=wanted.interval_seconds,
         account=wanted.account,
+        set_aside=found.aside,
     )
