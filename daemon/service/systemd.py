@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from daemon.service import answering, bus, files
-from daemon.service.commands import Answer, Run
+from daemon.service.commands import TOO_LONG, Answer, Run
 from daemon.service.installation import Installation, environment_of
 from daemon.service.refusal import ServiceError
 from daemon.service.state import ServiceState
@@ -19,7 +19,7 @@ ANSWERING_SECONDS = 15.0
 """After READY=1 the daemon answers at once; this is for a machine under load."""
 
 _ASKED = "LoadState,ActiveState,SubState,Result,MainPID,NRestarts,StatusText,UnitFileState,ExecMainStatus"
-_MISCONFIGURED, _NO_CREDENTIAL = "78", "243"
+_MISCONFIGURED, _RUNS_ALREADY, _NO_CREDENTIAL = "78", "4", "243"
 
 Say = Callable[[str], None]
 """Tells a person what was done."""
@@ -62,7 +62,6 @@ class Systemd:
         self._ctl("reset-failed", *chosen)
         self._must("enable", *chosen)
         self._begin(chosen)
-        self._verify()
 
     def uninstall(self) -> bool:
         """Stop and remove every unit; True where there was one."""
@@ -77,7 +76,6 @@ class Systemd:
         chosen = self._chosen()
         self._ctl("reset-failed", *chosen)
         self._begin(chosen)
-        self._verify()
 
     def stop(self) -> None:
         """Stop the service and what would start it again."""
@@ -121,9 +119,12 @@ class Systemd:
         for name in (each for each in chosen if each != SERVICE):
             self._must("start", name)
         answer = self._ctl("restart", SERVICE)
-        if not answer.ok:
-            shown = self._show()
-            why, remedy = self._trouble(shown, "failed")
+        if answer.code == TOO_LONG:  # systemd gives it more time for as long as it works
+            self._say("it is still starting: `memsyncd service status` tells when it is ready")
+        elif answer.ok:
+            self._verify()
+        else:
+            why, remedy = self._trouble(self._show(), "failed")
             raise ServiceError(f"The service does not start: {why or answer.output}. {remedy}".strip())
 
     def _verify(self) -> None:
@@ -150,6 +151,11 @@ class Systemd:
         status = shown.get("ExecMainStatus", "")
         if status == _MISCONFIGURED:
             return "the configuration is wrong (exit 78)", f"`memsyncd config check` says where; then {start}."
+        if status == _RUNS_ALREADY:
+            return (
+                f"another daemon serves {self._planned.places.data} (exit 4)",
+                f"`memsyncd status` shows its pid: end it; then {start}.",
+            )
         if status == _NO_CREDENTIAL:
             key = self._planned.places.config_file.with_name(CREDENTIAL)
             return f"the key's file {key} cannot be read", f"Put the key there, mode 0600; then {start}."

@@ -83,6 +83,7 @@ def test_another_daemon_that_answers_is_no_success(
     [
         ("ExecMainStatus=78\nNRestarts=0", "memsyncd config check"),
         ("ExecMainStatus=243\nNRestarts=0", "mem0_api_key"),
+        ("ExecMainStatus=4\nNRestarts=0", "another daemon serves"),
         ("ExecMainStatus=1\nNRestarts=10\nResult=exit-code", "10 times in a row"),
         ("ExecMainStatus=1\nNRestarts=0\nResult=exit-code", "journalctl --user -u memsyncd.service"),
     ],
@@ -96,6 +97,14 @@ def test_a_start_that_fails_says_why_and_what_to_type(
     with pytest.raises(ServiceError, match=told):
         service(tmp_path, commands).install()
     assert service(tmp_path, commands).state().active == "failed"
+
+
+def test_a_start_that_takes_long_is_no_failure(tmp_path: Path, commands: Commands) -> None:
+    """A migration may take longer than anybody wants to wait at a prompt."""
+    commands.answers["systemctl --user restart"] = Answer(124, "systemctl did not end within 180 s")
+    said: list[str] = []
+    service(tmp_path, commands, said).install()
+    assert "still starting" in said[-1]
 
 
 def test_start_brings_back_what_was_given_up(tmp_path: Path, commands: Commands) -> None:
