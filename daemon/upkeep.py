@@ -15,6 +15,7 @@ from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
 from daemon.load_watch import LoadWatch
+from daemon.note_sweep import NoteSweep
 from daemon.pause_watch import PauseWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
 from daemon.telemetry.starting import look as look_at_telemetry
@@ -49,6 +50,7 @@ class Upkeep:
         self._pause_watch = PauseWatch(parts.gate.pauses, parts.queue, parts.served)
         self._tidying = Tidying(parts)
         self._load_watch = LoadWatch(parts)
+        self._note_sweep = NoteSweep(parts.places.memory_file, parts.clock, parts.counters)
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
         self._odd: dict[str, set[str]] = {}
@@ -162,6 +164,7 @@ class Upkeep:
             parts.index.settle()
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
+        self._guarded("expired-notes", self._note_sweep.look)
         self._guarded("telemetry-consent", partial(look_at_telemetry, parts))
         self._guarded("history", self._load_watch.look)
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))

@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,13 +24,23 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block in one transaction. Raises NoteError, and what the block raises; then nothing was changed."""
+        with self._opened() as connection:
+            yield from self._run(connection)
+
+    def outside(self, act: Callable[[sqlite3.Connection], None]) -> None:
+        """Run `act` outside any transaction. Raises NoteError."""
+        with self._opened() as connection:
+            act(connection)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
                 if self._closed:
                     raise errors.StoreUnavailable("the memory store is closed: the program is stopping")
                 if self._connection is None:
                     self._connection = schema.open_notes(self._path)
-                yield from self._run(self._connection)
+                yield self._connection
             except (sqlite3.Error, OSError, NewerSchema) as error:
                 raise errors.mapped(error) from error
 

@@ -5,12 +5,13 @@ in one transaction that holds the lock from its start (hooks-and-apis.md section
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from memsyncd.clock import Clock
-from memsyncd.notes import arriving, cleaning, counting, exchange, rows, searching, words
+from memsyncd.notes import arriving, cleaning, counting, erasing, exchange, rows, searching, words
 from memsyncd.notes.database import Database
-from memsyncd.notes.errors import NoteMissing, NoteRefused
+from memsyncd.notes.errors import NoteError, NoteMissing, NoteRefused
 from memsyncd.notes.limits import (
     DEFAULT_RESULTS,
     MAX_RESULTS,
@@ -84,6 +85,8 @@ class NoteStore:
             if row is not None:
                 rows.bury(connection, namespace, key, now)
                 rows.delete(connection, [row.number])
+        if row is not None:
+            self._erase(erasing.FORGETTING_SECONDS)
         if _unless_expired(row, now) is None:
             raise NoteMissing("there is no such note")
 
@@ -118,6 +121,7 @@ class NoteStore:
                 rows.delete(connection, [each for each, _ in part])
             deleted += sum(expires is None or expires > now for _, expires in part)
             if len(part) < ROWS_AT_ONCE:
+                self._erase(erasing.FORGETTING_SECONDS)
                 return deleted
 
     def stats(self) -> Stats:
@@ -138,10 +142,15 @@ class NoteStore:
             swept += gone
             if gone < part:
                 break
-        unsaid = True
-        while unsaid:
+        unsaid = 0
+        while True:
             with self._writer.transaction() as connection:
-                unsaid = words.forget_unsaid(connection, ROWS_AT_ONCE) == ROWS_AT_ONCE
+                looked_at = words.forget_unsaid(connection, ROWS_AT_ONCE)
+            unsaid += looked_at
+            if looked_at < ROWS_AT_ONCE:
+                break
+        if swept or unsaid:
+            self._erase(erasing.SWEEPING_SECONDS)
         with self._writer.transaction() as connection:
             tombstones = rows.drop_tombstones(connection, keep=MAX_TOMBSTONES)
             more = bool(rows.expired(connection, moment, 1))
@@ -180,6 +189,16 @@ class NoteStore:
         """Close the file."""
         self._writer.close()
         self._reader.close()
+
+    def _erase(self, seconds: float) -> None:
+        """Have nothing left of what was deleted. What is not done within `seconds` is done by later writes."""
+        end = self._clock.monotonic() + seconds
+        with suppress(NoteError):  # it is deleted, whatever comes of this
+            more = True
+            while more and self._clock.monotonic() < end:
+                with self._writer.transaction() as connection:
+                    more = erasing.merge(connection)
+            self._writer.outside(erasing.fold_log)
 
     def _now(self) -> int:
         return round(self._clock.wall() * 1000)

@@ -51,6 +51,22 @@ def set_version(path: Path, version: int) -> None:
         connection.execute("UPDATE state_schema SET version = ?", (version,))
 
 
+def test_what_was_deleted_is_in_no_byte_of_the_file(path: Path, opened: Open, run: Any) -> None:
+    """Neither a message that was cut, nor a session, nor a fact that was replaced, once the file is closed."""
+    provider, sessions = opened(), SqliteSessionBackend(path)
+    for number in range(20):
+        run(provider.save_message("u", "t", "user", f"confided {number} " * 200))
+    run(provider.upsert_fact("u", "k", "confided " * 500))
+    run(sessions.save("s", {"said": "confided " * 500}))
+    run(provider.delete_messages_before("u", "t", 0))
+    run(provider.upsert_fact("u", "k", "public"))
+    run(sessions.delete("s"))
+    provider.close()
+    sessions.close()
+    assert b"confided" not in path.read_bytes()
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
 def test_what_is_saved_outlives_the_provider(path: Path, opened: Open, run: Any) -> None:
     """Another one finds it all, ordered and ranked as before."""
     first = opened()

@@ -69,11 +69,11 @@ def test_rows_that_are_no_notes_are_named(store: NoteStore) -> None:
         {**good, "access_count": -1},
         {**good, "namespace": " "},
     ]
-    outcome = store.import_rows([*bad, {**good, "key": "new", "value": "<private>x</private>public"}])
+    outcome = store.import_rows([*bad, {**good, "key": "new", "value": "was <private>x</private> said"}])
     assert (outcome.refused, outcome.cleaned) == (5, 1)
     assert [named.place for named in outcome.named] == [1, 2, 3, 4, 5]
     assert outcome.named[1].reason == "key is not text"
-    assert store.recall("a", "new").value == "public"
+    assert store.recall("a", "new").value == "was   said"
 
 
 def test_an_import_of_many_rows_is_many_transactions(store: NoteStore) -> None:

@@ -1,7 +1,10 @@
 """The store: times to live, forgetting, sweeping, what is told of it, and rows going out and in."""
 
+import sqlite3
 import stat
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,6 +89,42 @@ def test_forgetting_a_word_leaves_no_trace_of_it(
     assert connection.execute("SELECT count(*) FROM note_unsaid").fetchone() == (0,)
     connection.close()
     assert "two" in [hit.key for hit in store.search("apple").hits]
+
+
+@pytest.mark.parametrize("how", ["forget", "clear", "expire", "replace"])
+def test_what_was_forgotten_is_in_no_byte_of_the_files(
+    store: NoteStore, path: Path, hands: HandClock, how: str
+) -> None:
+    """Neither in free pages, nor in the index's older segments, nor in the log, while the store is open; others'
+    words are still found."""
+    store.remember("b", "kept", "apple " * 2_000)
+    store.remember("a", "k", "peculiarity " * 2_000, ttl_seconds=60 if how == "expire" else None)
+    assert any(b"peculiar" in file.read_bytes() for file in path.parent.iterdir())
+    if how == "forget":
+        store.forget("a", "k")
+    elif how == "clear":
+        store.clear("a")
+    else:
+        if how == "replace":
+            store.remember("a", "k", "apple")
+        hands.move(60)
+        store.sweep(hands.wall_now, 100)
+    for file in path.parent.iterdir():
+        assert b"peculiar" not in file.read_bytes()
+    assert "kept" in [hit.key for hit in store.search("apple").hits]
+
+
+def test_forgetting_does_not_wait_for_who_reads(store: NoteStore, path: Path) -> None:
+    """Another process in the middle of a reading transaction holds up the log's folding, and nobody's forgetting."""
+    store.remember("a", "k", "peculiar")
+    with closing(sqlite3.connect(path, isolation_level=None)) as reading:
+        reading.execute("BEGIN")
+        assert reading.execute("SELECT count(*) FROM notes").fetchone() == (1,)
+        begun = time.monotonic()
+        store.forget("a", "k")
+        assert time.monotonic() - begun < 5
+    store.remember("a", "k", "anew")
+    assert store.recall("a", "k").value == "anew"
 
 
 def test_clearing_deletes_one_namespace_whole(store: NoteStore, monkeypatch: pytest.MonkeyPatch) -> None:

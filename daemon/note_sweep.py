@@ -1,0 +1,45 @@
+"""Notes whose time is over go, whether or not an agent writes any: on a timer, some at a time."""
+
+from pathlib import Path
+
+from memsyncd.clock import Clock
+from memsyncd.counters import Counters
+
+SWEEP_SECONDS = 300.0
+"""How long an expired note, which nothing finds any more, lies in the file at most."""
+
+MOST_AT_ONCE = 5_000
+"""Notes of one look, in transactions of 500; what is left goes with the next looks, one after another."""
+
+
+class NoteSweep:
+    """Asked on every tick; the first look takes what expired while no daemon ran."""
+
+    def __init__(self, memory_file: Path, clock: Clock, counters: Counters) -> None:
+        self._memory_file = memory_file
+        self._clock = clock
+        self._counters = counters
+        self._due_at = clock.monotonic()
+
+    def look(self) -> None:
+        """Sweep if it is time. Raises OSError where the notes cannot be used: it is tried again at the next time."""
+        now = self._clock.monotonic()
+        if now < self._due_at or not self._memory_file.exists():
+            return
+        self._due_at = now + SWEEP_SECONDS
+        from memsyncd.notes.errors import NoteError, StoreBusy  # noqa: PLC0415  (only where there may be notes)
+        from memsyncd.notes.store import NoteStore  # noqa: PLC0415
+
+        store = NoteStore(self._memory_file, self._clock)
+        try:
+            swept = store.sweep(self._clock.wall(), MOST_AT_ONCE)
+        except StoreBusy:
+            return
+        except NoteError as error:
+            raise OSError(str(error)) from error
+        finally:
+            store.close()
+        if swept.notes:
+            self._counters.add("notes_expired", swept.notes)
+        if swept.more:
+            self._due_at = now
