@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from jobs.queue.errors import NewerSchema, unavailable
@@ -138,7 +139,8 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> int:
 
 def _make_private(path: Path) -> None:
     """Give file, log and shared memory mode 0600; SQLite gives the latter two the file's mode when it makes them."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    with suppress(FileExistsError):  # only a new file: closing one that is in use lets go of this process's locks on it
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from memsyncd import schema_steps
@@ -128,7 +129,8 @@ def open_store(path: Path) -> sqlite3.Connection:
     The connection may be used from any thread, one at a time. Raises NewerSchema, sqlite3.Error or OSError.
     """
     refuse_newer(path)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    with suppress(FileExistsError):  # only a new file: closing one that is in use lets go of this process's locks on it
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = connect(path)
     try:
         schema_steps.forward(connection, [schema_steps.script(step) for step in _STEPS])
@@ -161,4 +163,3 @@ def fold_log(connection: sqlite3.Connection) -> None:
     """
     connection.execute(f"PRAGMA busy_timeout = {round(FOLD_SECONDS * 1000)}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-

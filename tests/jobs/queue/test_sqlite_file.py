@@ -2,6 +2,8 @@
 
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +55,17 @@ def test_a_file_others_may_read_is_made_private(embedded: World) -> None:
     file_of(embedded).chmod(0o644)
     embedded.reopen()
     assert stat.S_IMODE(file_of(embedded).stat().st_mode) == 0o600
+
+
+def test_another_process_that_comes_and_goes_takes_no_log_away(embedded: World) -> None:
+    """Preparing the file once more, in a process that has it open, lets go of none of its locks: who else opens and
+    closes it is not the last one, and leaves the log that the queue still writes to."""
+    embedded.enqueue("a")
+    file = file_of(embedded)
+    schema.prepare(file)
+    script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM jobs'); c.close()"
+    subprocess.run([sys.executable, "-c", script, str(file)], check=True, timeout=30)
+    assert file.with_name(f"{file.name}-wal").exists()
 
 
 @pytest.mark.parametrize("in_log", [False, True])

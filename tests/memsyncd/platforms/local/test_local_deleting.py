@@ -1,5 +1,7 @@
 """Deleting a session's, a project's or one memory from the memory file, and rows that go out and come in."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +88,19 @@ def test_nobody_is_not_everybody_and_no_file_is_made(store: Store, tmp_path: Pat
     assert deleting.delete(store.path, Whose(), at=NOW) == {} and len(store.found()) == 1
     assert deleting.delete(tmp_path / "none.sqlite3", Whose(run_id="s"), at=NOW) == {}
     assert not (tmp_path / "none.sqlite3").exists()
+
+
+def test_another_process_that_comes_and_goes_takes_no_log_away(store: Store) -> None:
+    """Deleting opens the file once more beside the platform; an export or a sqlite3 shell that closes it afterwards must
+    not take itself for the last one and fold and remove the log that the platform still writes to."""
+    store.tell("s")
+    deleting.count(store.path, Whose(run_id="s"))
+    script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM memories'); c.close()"
+    subprocess.run([sys.executable, "-c", script, str(store.path)], check=True, timeout=30)
+    assert Path(f"{store.path}-wal").exists()
+    store.tell("t", "We decided that the marmalade bucket holds the receipts.")
+    assert deleting.delete(store.path, Whose(run_id="s"), at=NOW)["memories"] == 1
+    assert store.found() == ["We decided that the marmalade bucket holds the receipts."]
 
 
 def test_rows_come_in_once_and_are_found(store: Store, tmp_path: Path) -> None:
