@@ -27,6 +27,9 @@ from memsyncd.scope.resolve import ScopeResolver
 MOST_LOOKED_AT = 1_000
 """Dead letters and waiting jobs read for an answer; beyond it their number is not exact."""
 
+NO_ANSWER = frozenset({"not-answering", "socket-foreign"})
+"""Problems of a daemon that was asked in vain: it is not waited for once more."""
+
 
 def agent_tools(around: Surroundings, *, clock: Clock, report: Callable[[str], None]) -> Tools:
     """Return the nine tools; `report` is told of faults of ours.
@@ -80,6 +83,8 @@ def _search(around: Surroundings, question: Question) -> Found:
         answer = link.post(around, "/search", asked)
     except link.NotRunning as error:
         answer = _without_daemon(around, asked, str(error))
+    except link.Unanswered as error:  # its words name the socket's path
+        raise ToolFailed("The daemon is there and does not answer. `memsyncd status` tells the user more.") from error
     except (exits.Leave, link.Refused, link.NotFound) as error:
         raise ToolFailed(f"{error} `memsyncd status` tells the user more.") from error
     why = str(answer.get("why") or answer.get("error") or "")
@@ -121,8 +126,11 @@ def _queue(around: Surroundings) -> QueueState:
 
     try:
         document = status.current(around)
-        failed = job_access.find(around, state="dead", kind="", limit=MOST_LOOKED_AT)
-        waiting = job_access.find(around, state="waiting", kind="", limit=MOST_LOOKED_AT)
+        answers = all(problem.get("code") not in NO_ANSWER for problem in document.get("problems") or ())
+        failed, waiting = (
+            job_access.find(around, state=state, kind="", limit=MOST_LOOKED_AT, ask=answers)
+            for state in ("dead", "waiting")
+        )
     except exits.Leave as error:
         raise ToolFailed(str(error)) from error
     told = [job for job in waiting if job.get("kind") not in TIMERS]

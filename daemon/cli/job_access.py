@@ -1,6 +1,7 @@
 """Jobs and dead handoffs, through the daemon where one runs and from the files where none does."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -15,11 +16,14 @@ ALL = 10_000
 """The most jobs the daemon gives in one answer."""
 
 
-def find(around: Surroundings, *, state: str, kind: str, limit: int) -> list[dict[str, Any]]:
-    """Return job documents, the last changed first, then the dead handoffs that belong to no job."""
-    found = _jobs(around, state=state, kind=kind, limit=limit)
+def find(around: Surroundings, *, state: str, kind: str, limit: int, ask: bool = True) -> list[dict[str, Any]]:
+    """Return job documents, the last changed first, then the dead handoffs that belong to no job.
+
+    Without `ask` from the files alone: where it is known that the daemon does not answer.
+    """
+    found = _jobs(around, state=state, kind=kind, limit=limit, ask=ask)
     if state in {"", "dead"} and kind in {"", "handoff"} and len(found) < limit:
-        dead = found if state == "dead" and not kind else _jobs(around, state="dead", kind="", limit=ALL)
+        dead = found if state == "dead" and not kind else _jobs(around, state="dead", kind="", limit=ALL, ask=ask)
         found = [*found, *dead_handoffs(_spools(around), dead)][:limit]
     return found
 
@@ -54,14 +58,15 @@ def change(around: Surroundings, verb: str, ids: Sequence[str]) -> dict[str, str
     return results | {each: change_handoff(spools, verb, each) for each in handoffs}
 
 
-def _jobs(around: Surroundings, *, state: str, kind: str, limit: int) -> list[dict[str, Any]]:
+def _jobs(around: Surroundings, *, state: str, kind: str, limit: int, ask: bool) -> list[dict[str, Any]]:
     asked = {"state": state, "kind": kind, "limit": str(limit)}
-    try:
-        found = link.get(around, "/jobs?" + urlencode({key: value for key, value in asked.items() if value}))
-    except link.NotRunning:
-        from daemon.status.offline_jobs import offline_jobs  # noqa: PLC0415  (only without a daemon)
+    if ask:
+        with suppress(link.NotRunning):
+            found = link.get(around, "/jobs?" + urlencode({key: value for key, value in asked.items() if value}))
+            return list(found.get("jobs") or ())
+    from daemon.status.offline_jobs import offline_jobs  # noqa: PLC0415  (only without a daemon)
 
-        found = _on_files(lambda: offline_jobs(around.places(), state=state, kind=kind, limit=limit))
+    found = _on_files(lambda: offline_jobs(around.places(), state=state, kind=kind, limit=limit))
     return list(found.get("jobs") or ())
 
 

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_types import (
+    INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
     RequestId,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
-from memsyncd.mcp_server.lines import MAX_LINE_BYTES, TooLong
+from memsyncd.mcp_server.lines import KEPT_BYTES, MAX_LINE_BYTES, TooLong
 from memsyncd.recall.cutting import repaired
 
 _ID = rb'(?P<id>-?[0-9]{1,18}|"[^"\\]{1,128}")'
@@ -47,6 +49,22 @@ def parsed(line: bytes | TooLong) -> JSONRPCMessage | Refusal:
         return _second_look(line)
     if isinstance(message, JSONRPCNotification) and b'"id"' in line:
         return _second_look(line)  # the SDK takes a request with an impossible id for a notification
+    return _with_acceptable_call(message)
+
+
+def _with_acceptable_call(message: JSONRPCMessage) -> JSONRPCMessage | Refusal:
+    """Refuse a call that names no tool, or gives it no object, in words that a model can act on: the SDK has none."""
+    if not isinstance(message, JSONRPCRequest) or message.method != "tools/call":
+        return message
+    params = message.params or {}
+    if not isinstance(params.get("name"), str):
+        return _refusal(message.id, INVALID_PARAMS, "name must be the text that names a tool: tools/list has them")
+    arguments = params.get("arguments")
+    if arguments is not None and not isinstance(arguments, dict):
+        example = '{"key": "staging-host"}'
+        return _refusal(
+            message.id, INVALID_PARAMS, f"arguments must be a JSON object, not a list or a text, such as {example}"
+        )
     return message
 
 
@@ -55,7 +73,8 @@ def _second_look(line: bytes) -> JSONRPCMessage | Refusal:
     try:
         document = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return _refusal(None, PARSE_ERROR, "The line is no JSON: send one JSON object a line")
+        ends = TooLong(line[:KEPT_BYTES], line[-KEPT_BYTES:])  # of what is nested too deep, for one
+        return _refusal(_id_at_the_ends(ends), PARSE_ERROR, "The line is no JSON: send one JSON object a line")
     if isinstance(document, list):
         return _refusal(None, INVALID_REQUEST, "Batches are no longer part of MCP: send one message a line")
     if not isinstance(document, dict):
@@ -65,8 +84,8 @@ def _second_look(line: bytes) -> JSONRPCMessage | Refusal:
     if "id" in document and request_id is None and "method" in document:
         return _refusal(None, INVALID_REQUEST, "A request's id is a text or a whole number")
     try:
-        return jsonrpc_message_adapter.validate_python(_mended(document), by_name=False)
-    except ValidationError:
+        return _with_acceptable_call(jsonrpc_message_adapter.validate_python(_mended(document), by_name=False))
+    except (ValidationError, RecursionError):
         return _refusal(request_id, INVALID_REQUEST, "The message is no JSON-RPC 2.0 request or notification")
 
 

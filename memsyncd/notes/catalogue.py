@@ -85,7 +85,13 @@ TOOLS = (
             _FORMAT,
         ),
     ),
-    Tool("memory_recall", "Recall a note", "Return the note of a key.", _READS, (_KEY, _NAMESPACE, _FORMAT)),
+    Tool(
+        "memory_recall",
+        "Recall a note",
+        f"Return the note of a key: all of its value, or what fits into {limits.MAX_ANSWER_CHARS:,} characters.",
+        _READS,
+        (_KEY, _NAMESPACE, _FORMAT),
+    ),
     Tool(
         "memory_forget",
         "Forget a note",
@@ -97,7 +103,7 @@ TOOLS = (
         "memory_search",
         "Search notes",
         "Find notes by words of their keys and values, the best first; values are cut to"
-        f" {limits.MAX_SEARCH_VALUE_CHARS} characters, memory_recall returns them whole.",
+        f" {limits.MAX_SEARCH_VALUE_CHARS} characters, memory_recall returns more of them.",
         _READS,
         (
             Argument("query", "Words to look for.", _name_schema(limits.MAX_QUERY_CHARS), required=True),

@@ -1,9 +1,12 @@
 """What the tools of MCP answer while no daemon runs, and what holds them."""
 
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +103,38 @@ def test_the_queue_is_told_from_the_files(machine: Machine) -> None:
     assert answer.structured["state"] == "down"
     assert answer.structured["waiting"]["handoffs"] == 1
     assert [each["code"] for each in answer.structured["to_do"]] == ["not-running"]
+
+
+def test_a_daemon_that_does_not_answer_is_asked_once(machine: Machine) -> None:
+    """The queue is told from the files, with that among what is to be done, and a search has failed; no answer has a
+    path in it."""
+    places = machine.around.places()
+    places.runtime.mkdir(parents=True, mode=0o700)
+    asked: list[int] = []
+
+    def hang_up(listening: socket.socket) -> None:
+        with suppress(OSError):  # the end of the test
+            while True:
+                listening.accept()[0].close()
+                asked.append(1)
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(places.status_socket))
+        places.status_socket.chmod(0o600)
+        listening.listen()
+        thread = threading.Thread(target=hang_up, args=(listening,))
+        thread.start()
+        queue = machine.call("memory_queue_status")
+        assert not queue.is_error
+        assert queue.structured is not None
+        assert len(queue.structured["to_do"]) >= 1
+        assert len(asked) == 1
+        found = machine.call("search_memories", {"query": "q"})
+        assert found.is_error
+        assert "The daemon is there and does not answer." in found.text
+        assert str(machine.root) not in found.text
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
 
 
 def test_the_store_is_private_from_its_first_note(machine: Machine) -> None:

@@ -30,6 +30,8 @@ def accepted(line: bytes) -> JSONRPCMessage:
         (b"{", -32700, None),
         (b"hello", -32700, None),
         (b"[" * 100_000, -32700, None),
+        (b'{"jsonrpc":"2.0","id":5,"method":"m","params":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_001, -32700, 5),
+        (b'{"jsonrpc":"2.0","id":5,"method":"m","params":{"a":NaN,', -32700, 5),
         (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
         (b'"ping"', -32600, None),
         (b'{"id":7,"method":"ping"}', -32600, 7),
@@ -49,6 +51,20 @@ def accepted(line: bytes) -> JSONRPCMessage:
 def test_what_is_no_message_is_answered(line: bytes | TooLong, code: int, identity: Any) -> None:
     """With the code of JSON-RPC and, where it can be told, the id for which somebody waits."""
     assert refused(line) == (code, identity)
+
+
+@pytest.mark.parametrize("given", ["[]", '"{}"', "5", "true", '["\\ud800"]'])
+def test_arguments_that_are_no_object_are_refused_in_words(given: str) -> None:
+    """The SDK's own "Invalid request parameters" says nothing to go by; none at all are fine."""
+    call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_stats","arguments":%s}}'
+    answer = parsed((call % given).encode())
+    assert isinstance(answer, Refusal)
+    assert (answer.answer.error.code, answer.answer.id) == (-32602, 1)
+    assert "arguments must be a JSON object" in answer.answer.error.message
+    for fine in ("null", "{}"):
+        accepted((call % fine).encode())
+    assert refused(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}') == (-32602, 1)
+    assert refused(b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}') == (-32602, 1)
 
 
 def test_messages_come_through() -> None:
