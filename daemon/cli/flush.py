@@ -50,11 +50,13 @@ def flush(around: Surroundings, session: str, cwd: Path | None, wait: bool, as_j
     if as_json:
         emit_json(answer)
     else:
-        click.echo(_sentence(outcome, answer))
+        click.echo(sentence(answer))
     return CODES.get(outcome, exits.PUT_OFF if wait else exits.DONE)  # without --wait, asking was all
 
 
-def _sentence(outcome: str, answer: Mapping[str, Any]) -> str:
+def sentence(answer: Mapping[str, Any]) -> str:
+    """Say what became of it."""
+    outcome = str(answer.get("outcome", ""))
     told = SENTENCES.get(outcome, clean(outcome) or "No outcome")
     packets, reason = answer.get("packets"), clean(answer.get("reason") or "")
     if isinstance(packets, list):

@@ -38,24 +38,28 @@ def pause(around: Surroundings, project: Path | None, lasting: str, as_json: boo
     seconds = duration(lasting) if lasting else None
     if lasting and seconds is None:
         raise exits.Leave(exits.WRONG_USE, f"--for {lasting}: write it like 90, 90s, 15m, 2h or 3d.")
-    directory = str(project.absolute()) if project else ""
+    answer = begin(around, str(project.absolute()) if project else "", seconds)
+    if as_json:
+        emit_json(answer)
+    else:
+        click.echo(sentence(answer, around.wall()))
+    return exits.DONE
+
+
+def begin(around: Surroundings, directory: str = "", seconds: float | None = None) -> Mapping[str, Any]:
+    """Pause everything, or the project of a directory, with the daemon and without it. Leaves where it cannot be."""
     try:
-        answer = link.post(around, "/pause", {"project": directory, "for": seconds})
+        return link.post(around, "/pause", {"project": directory, "for": seconds})
     except (link.NotRunning, link.Unanswered, link.NotFound):  # the files are the truth, and the daemon reads them
         from daemon import pause_commands  # noqa: PLC0415  (only without a daemon)
 
         pauses, resolver = on_files(around)
         try:
-            answer = pause_commands.pause(pauses, resolver.resolve, directory, seconds)
+            return pause_commands.pause(pauses, resolver.resolve, directory, seconds)
         except OSError as error:
             raise exits.Leave(exits.FAILED, f"The pause cannot be written: {error.strerror or error}.") from error
     except link.Refused as error:
         raise exits.Leave(exits.FAILED, str(error)) from error
-    if as_json:
-        emit_json(answer)
-    else:
-        click.echo(_sentence(answer, around.wall()))
-    return exits.DONE
 
 
 def on_files(around: Surroundings) -> "tuple[Pauses, ScopeResolver]":
@@ -74,7 +78,8 @@ def on_files(around: Surroundings) -> "tuple[Pauses, ScopeResolver]":
     return Pauses(places.data), ScopeResolver(around.home, around.environ)
 
 
-def _sentence(answer: Mapping[str, Any], now: float) -> str:
+def sentence(answer: Mapping[str, Any], now: float) -> str:
+    """Say what is paused now."""
     what = f"The project in {clean(answer['project'])}" if answer["project"] else "Everything"
     until = answer.get("until")
     end = f"; it ends {moment(until, now)}" if until else " until `memsyncd resume`"

@@ -28,18 +28,22 @@ def resume(around: Surroundings, project: Path | None, as_json: bool) -> int:
 
     A project that is paused by itself stays so when the pause of everything ends.
     """
-    directory = str(project.absolute()) if project else ""
-    try:
-        answer = link.post(around, "/resume", {"project": directory})
-    except (link.NotRunning, link.Unanswered, link.NotFound):
-        answer = _without_daemon(around, directory)
-    except link.Refused as error:
-        raise exits.Leave(exits.FAILED, str(error)) from error
+    answer = end(around, str(project.absolute()) if project else "")
     if as_json:
         emit_json(answer)
     else:
-        click.echo(_sentence(answer))
+        click.echo(sentence(answer))
     return exits.DONE
+
+
+def end(around: Surroundings, directory: str = "") -> Mapping[str, Any]:
+    """End a pause, with the daemon and without it. Leaves where it cannot be ended."""
+    try:
+        return link.post(around, "/resume", {"project": directory})
+    except (link.NotRunning, link.Unanswered, link.NotFound):
+        return _without_daemon(around, directory)
+    except link.Refused as error:
+        raise exits.Leave(exits.FAILED, str(error)) from error
 
 
 def _without_daemon(around: Surroundings, directory: str) -> dict[str, Any]:
@@ -55,7 +59,8 @@ def _without_daemon(around: Surroundings, directory: str) -> dict[str, Any]:
         raise exits.Leave(exits.FAILED, f"The pause cannot be ended: {error.strerror or error}.") from error
 
 
-def _sentence(answer: Mapping[str, Any]) -> str:
+def sentence(answer: Mapping[str, Any]) -> str:
+    """Say what goes on, and what is paused still."""
     already = answer["outcome"] == "already so"
     what = f"The project in {clean(answer['project'])}" if answer["project"] else "Everything"
     told = [f"{what} {'was not paused' if already else 'goes on'}."]
