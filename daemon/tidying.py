@@ -1,4 +1,4 @@
-"""What is tidied now and then: finished jobs, write-ahead logs, and memory that one large handoff left behind."""
+"""What is tidied now and then: what has had its days, write-ahead logs, and memory that a large handoff left behind."""
 
 import ctypes
 import os
@@ -6,16 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from daemon.compose import Parts
+from daemon.retention import Retention
 
 TIDY_SECONDS = 3600.0
 """How often files are tidied; each time costs some milliseconds."""
+
+FIRST_SECONDS = 60.0
+"""After the start, when the first work is done: a daemon that never runs for an hour tidies too."""
 
 LARGE_BYTES = 80 * 1024 * 1024
 """Resident memory above this is more than the daemon needs (issue figures: 55 MB idle), so it asks for some back."""
 
 TRIM_SECONDS = 60.0
-
-DAY_SECONDS = 86_400.0
 
 
 class Tidying:
@@ -28,7 +30,9 @@ class Tidying:
         self._parts = parts
         self._resident = resident or resident_bytes
         self._trim = trim or trim_heap
-        self._tidied_at = self._trimmed_at = parts.clock.monotonic()
+        self._retention = Retention(parts)
+        self._trimmed_at = parts.clock.monotonic()
+        self._tidied_at = self._trimmed_at - TIDY_SECONDS + FIRST_SECONDS
 
     def look(self) -> None:
         """Do what is due."""
@@ -38,16 +42,8 @@ class Tidying:
             self._trim()
         if now - self._tidied_at >= TIDY_SECONDS:
             self._tidied_at = now
-            self.tidy()
-
-    def tidy(self) -> None:
-        """Delete finished jobs after their days (`retention.jobs_days`; 0 keeps them), and fold the logs in."""
-        parts = self._parts
-        days = parts.settings.retention.jobs_days
-        if days:
-            parts.queue.prune(finished_before=parts.clock.wall() - days * DAY_SECONDS)
-        for _, store in parts.served.stores():
-            store.checkpoint()
+            self._retention.begin()
+        self._retention.look()
 
 
 def resident_bytes() -> int:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from daemon.cli.wording import clean, counted, moment, shorten, span, wrapped
+from daemon.cli.wording import clean, counted, moment, shorten, size, span, wrapped
 
-Tone = Literal["", "good", "bad", "warn", "strong", "faint"]
+Tone = Literal["", "good", "bad", "warn", "strong", "faint", "depth", "rate", "delay"]
 
 NARROWEST, WIDEST = 40, 200
 TABLE_WIDTH = 64
@@ -20,7 +20,10 @@ LABEL = 12
 
 TONES: Mapping[str, Tone] = {"ok": "good", "starting": "warn", "stopping": "warn", "paused": "warn"}
 MARKS: Mapping[str, str] = {"good": "●", "warn": "◐", "bad": "✖"}
-PLAIN_MARKS: Mapping[str, str] = {"●": "*", "◐": "~", "✖": "!", "→": "->", "…": "...", "·": "-"}
+PLAIN_MARKS: Mapping[str, str] = {
+    **{"●": "*", "◐": "~", "✖": "!", "→": "->", "…": "...", "·": "-", "▁": "_", "▂": ".", "▃": ".", "▄": ":"},
+    **{"▅": ":", "▆": "+", "▇": "+", "█": "#"},
+}
 """What stands in for a character the terminal's encoding does not have."""
 
 
@@ -35,33 +38,40 @@ class Line:
 def status_lines(document: Mapping[str, Any], *, width: int, now: float) -> list[Line]:
     """Return the lines for a document; none is wider than `width`, held between 40 and 200 columns."""
     columns = min(max(width, NARROWEST), WIDEST)
-    lines = [*_headline(document, columns), Line("")]
-    lines += _facts(document, columns, now)
-    lines += _spools(document.get("spools") or (), columns)
-    lines += _problems(document.get("problems") or (), columns, now)
+    lines = [*headline(document, columns), Line(""), *_facts(document, columns, now), Line("")]
+    lines += spool_lines(document.get("spools") or (), columns)
+    for problem in document.get("problems") or ():
+        lines += [Line(""), *problem_lines(problem, columns, now)]
     return lines
 
 
-def _headline(document: Mapping[str, Any], width: int) -> Iterator[Line]:
+def headline(document: Mapping[str, Any], width: int) -> Iterator[Line]:
+    """Yield the state and the sentence."""
     state = str(document.get("state", "unknown"))
     tone = TONES.get(state, "bad")
     for text in wrapped(f"{state}: {document.get('summary', '')}", width, first=f"{MARKS[tone]} ", rest="  "):
         yield Line(text, tone)
 
 
-def _facts(document: Mapping[str, Any], width: int, now: float) -> Iterator[Line]:
-    for name, told in (
-        ("daemon", _daemon(document, now)),
+def facts(document: Mapping[str, Any], now: float) -> Sequence[tuple[str, str]]:
+    """Return what holds, by its name; what there is nothing to tell of is left out."""
+    told = (
         ("platform", _platform(document.get("platform") or {}, now)),
         ("jobs", _jobs(document.get("jobs") or {})),
         ("extraction", _extraction(document.get("extraction") or {})),
+        ("paused", _paused(document, now)),
+        ("forgetting", _forgetting(document.get("forgetting") or 0)),
         ("telemetry", _telemetry(document.get("telemetry") or {})),
-        ("data", clean(document.get("data") or "")),
-        ("socket", clean(document.get("socket") or "")),
-    ):
-        if told:
-            for text in wrapped(told, width, first=name.ljust(LABEL), rest=" " * LABEL):
-                yield Line(text)
+        ("disk", _sizes(document.get("sizes") or {})),
+    )
+    return [("daemon", _daemon(document, now)), *((name, text) for name, text in told if text)]
+
+
+def _facts(document: Mapping[str, Any], width: int, now: float) -> Iterator[Line]:
+    places = [(name, str(document[name])) for name in ("data", "socket") if document.get(name)]
+    for name, told in (*facts(document, now), *places):
+        for text in wrapped(told, width, first=name.ljust(LABEL), rest=" " * LABEL):
+            yield Line(text)
 
 
 def _daemon(document: Mapping[str, Any], now: float) -> str:
@@ -107,12 +117,37 @@ def _extraction(extraction: Mapping[str, Any]) -> str:
 def _telemetry(telemetry: Mapping[str, Any]) -> str:
     if not telemetry.get("enabled"):
         return "off, nothing leaves this machine" if telemetry else ""
-    counts = ", ".join(f"{telemetry.get(key) or 0:,} {key}" for key in ("spooled", "parked", "dropped"))
+    names = [("spooled", "spooled"), ("parked", "parked"), ("dropped", "dropped")]
+    names += [("set_aside", "files set aside")] if telemetry.get("set_aside") else []
+    counts = ", ".join(f"{telemetry.get(key) or 0:,} {word}" for key, word in names)
     return f"to {telemetry.get('endpoint') or 'nowhere (no endpoint)'}: {counts}"
 
 
-def _spools(spools: Sequence[Mapping[str, Any]], width: int) -> Iterator[Line]:
-    yield Line("")
+def _paused(document: Mapping[str, Any], now: float) -> str:
+    """Name what is paused, and until when."""
+    told = []
+    if document.get("paused"):
+        told.append("everything" + _until(document.get("paused_until"), now))
+    told += [str(each.get("root")) + _until(each.get("until"), now) for each in document.get("paused_projects") or ()]
+    return ", ".join(told)
+
+
+def _until(value: Any, now: float) -> str:
+    return f" (ends {moment(value, now)})" if value else ""
+
+
+def _forgetting(number: int) -> str:
+    """Say that what was under way when it was to be forgotten is looked for still."""
+    one, more = "request looks", "requests look"
+    return f"{counted(number, one, more)} for late memories on the platform" if number else ""
+
+
+def _sizes(sizes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {size(number)}" for name, number in sizes.items() if number)
+
+
+def spool_lines(spools: Sequence[Mapping[str, Any]], width: int) -> Iterator[Line]:
+    """Yield a table with its head, or on a narrow screen a line a spool."""
     if not spools:
         yield Line("no spools yet", "faint")
         return
@@ -136,12 +171,11 @@ def _spools(spools: Sequence[Mapping[str, Any]], width: int) -> Iterator[Line]:
 _WORDS = ("waiting", "in work", "given up", "corrupt")
 
 
-def _problems(problems: Sequence[Mapping[str, Any]], width: int, now: float) -> Iterator[Line]:
-    for problem in problems:
-        yield Line("")
-        tone: Tone = "bad" if problem.get("degrades", True) else "warn"
-        since = f" First seen {moment(problem['since'], now)}." if problem.get("since") else ""
-        for text in wrapped(f"{problem.get('message', '')}{since}", width, first=f"{MARKS[tone]} ", rest="  "):
-            yield Line(text, tone)
-        for text in wrapped(str(problem.get("remedy", "")), width, first="  → ", rest="    "):
-            yield Line(text)
+def problem_lines(problem: Mapping[str, Any], width: int, now: float) -> Iterator[Line]:
+    """Yield what is wrong, since when, and what to do."""
+    tone: Tone = "bad" if problem.get("degrades", True) else "warn"
+    since = f" First seen {moment(problem['since'], now)}." if problem.get("since") else ""
+    for text in wrapped(f"{problem.get('message', '')}{since}", width, first=f"{MARKS[tone]} ", rest="  "):
+        yield Line(text, tone)
+    for text in wrapped(str(problem.get("remedy", "")), width, first="  → ", rest="    "):
+        yield Line(text)

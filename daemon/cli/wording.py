@@ -49,6 +49,16 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> list[s
     return wrapper.wrap(clean(text)) or [first.rstrip()]
 
 
+def size(number: Any) -> str:
+    """Return a number of bytes in its largest fitting unit of 1,024: `412 bytes`, `30 KB`, `1.5 GB`."""
+    value = float(number)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if value < 1024 or unit == "GB":  # noqa: PLR2004  (the unit itself)
+            break
+        value /= 1024
+    return f"{value:.1f} {unit}" if 0 < value < 10 and unit != "bytes" else f"{value:,.0f} {unit}"  # noqa: PLR2004
+
+
 def counted(number: int, one: str, more: str) -> str:
     """Return `1 job`, `2,000 jobs`."""
     return f"{number:,} {one if number == 1 else more}"

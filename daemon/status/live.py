@@ -33,6 +33,7 @@ from daemon.status.report import (
     status_document,
 )
 from daemon.status.session_document import sessions_document
+from daemon.status.sizes import sizes
 from daemon.telemetry.told import telemetry_part
 from jobs.checkpoint import BEING_DELIVERED
 from jobs.delivery import FLUSH, lane
@@ -112,6 +113,7 @@ class LiveView:
             evidence=self._evidence(),
             telemetry=self._telemetry(),
             counters=parts.counters.snapshot(),
+            sizes=sizes(parts.places, parts.served.spools()),
             findings=parts.findings.all(),
             last_progress_at=self.last_progress_at,
             standing_jobs=self._standing_jobs(),

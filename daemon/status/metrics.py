@@ -40,6 +40,7 @@ class _Collector:
         yield from _jobs(status.get("jobs") or {})
         yield from _platform(status)
         yield from _telemetry(status.get("telemetry") or {})
+        yield from _sizes(status.get("sizes") or {})
         yield from _counters(status.get("counters") or {})
 
 
@@ -107,6 +108,16 @@ def _telemetry(telemetry: Mapping[str, Any]) -> "Iterator[Metric]":
     if _is_number(telemetry.get("dropped")):
         dropped.add_metric([], telemetry["dropped"])
     yield dropped
+
+
+def _sizes(sizes: Mapping[str, Any]) -> "Iterator[Metric]":
+    from prometheus_client.core import GaugeMetricFamily  # noqa: PLC0415
+
+    family = GaugeMetricFamily("memsyncd_disk_bytes", "On the disk, by what they are for", labels=["what"])
+    for what, number in sizes.items():
+        if _is_number(number):
+            family.add_metric([str(what)], number)
+    yield family
 
 
 def _counters(counters: Mapping[str, Any]) -> "Iterator[Metric]":

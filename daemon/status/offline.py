@@ -27,6 +27,7 @@ from daemon.status.parts import (
     SpoolPart,
     StatusParts,
 )
+from daemon.status.sizes import sizes
 from daemon.telemetry.told import telemetry_part
 from jobs.job import JobState
 from jobs.queue.contract import Destination, QueueCounts
@@ -80,6 +81,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         extraction=_extraction(spools, now, findings),
         evidence=_evidence(spools),
         telemetry=telemetry_part(settings, places.data, spools),
+        sizes=sizes(places, spools),
         findings=findings,
         paused=pauses.is_paused,
         paused_until=pauses.everything.until if pauses.everything else None,

@@ -140,6 +140,7 @@ class StatusParts:
     evidence: EvidencePart = field(default_factory=EvidencePart)
     telemetry: TelemetryPart = field(default_factory=TelemetryPart)
     counters: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
     last_progress_at: float | None = None
     oldest_claim_seconds: float = 0.0

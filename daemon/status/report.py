@@ -71,6 +71,7 @@ def status_document(parts: StatusParts) -> dict[str, Any]:
         "evidence": asdict(parts.evidence),
         "telemetry": asdict(parts.telemetry),
         "counters": dict(parts.counters),
+        "sizes": dict(parts.sizes),
         "last_progress_at": _moment(parts.last_progress_at),
         "socket": parts.socket,
         "data": parts.data,

@@ -93,8 +93,9 @@ class JobQueue(Protocol):
     def shift_clock(self, seconds: float) -> None:
         """Move every stored future time by `seconds` after the wall clock jumped by as much."""
 
-    def prune(self, *, finished_before: float) -> int:
-        """Delete done and cancelled jobs last changed before that Unix time; return how many."""
+    def prune(self, *, finished_before: float, dead_before: float = 0.0) -> int:
+        """Delete done and cancelled jobs last changed before one Unix time, and dead ones before another; return how
+        many."""
 
     def close(self) -> None:
         """Release the store."""

@@ -228,16 +228,19 @@ def set_aside(transaction: Transaction, taken: Claim, why: str, moment: Moment) 
     return show(transaction, taken.job.id)
 
 
-def prune(transaction: Transaction, finished_before: float, limit: int) -> int:
-    """Delete up to `limit` done and cancelled jobs last changed before that Unix time; return how many."""
+def prune(transaction: Transaction, finished_before: float, dead_before: float, limit: int) -> int:
+    """Delete up to `limit` done and cancelled jobs last changed before one Unix time, and dead ones before another;
+    return how many."""
     pruned = 0
-    for place in transaction.rows("SELECT state, destination FROM tally WHERE state IN ('done', 'cancelled')"):
-        pruned += transaction.change(
+    for place in transaction.rows("SELECT state, destination FROM tally WHERE state IN ('done', 'cancelled', 'dead')"):
+        is_dead = place["state"] == "dead"
+        gone = transaction.change(
             "DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs"
             " WHERE state = ? AND destination = ? AND updated_at < ? LIMIT ?)",
-            (place["state"], place["destination"], finished_before, limit - pruned),
+            (place["state"], place["destination"], dead_before if is_dead else finished_before, limit - pruned),
         )
-    transaction.counted["jobs_pruned"] += pruned
+        transaction.counted["dead_jobs_expired" if is_dead else "jobs_pruned"] += gone
+        pruned += gone
     return pruned
 
 

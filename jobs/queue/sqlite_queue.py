@@ -35,7 +35,7 @@ class SqliteQueue:
     """One queue file, opened once per process. Every method is safe from any thread.
 
     Every method may raise QueueUnavailable (disk full, locked for ten seconds, closed): then nothing happened.
-    Counters: `jobs_enqueued`, `jobs_dead`, `jobs_cancelled`, `jobs_pruned`, `jobs_undecodable`,
+    Counters: `jobs_enqueued`, `jobs_dead`, `jobs_cancelled`, `jobs_pruned`, `jobs_undecodable`, `dead_jobs_expired`,
     `claims_lost`, `claims_expired`, `claims_voided`, `destinations_cooled`.
     """
 
@@ -141,10 +141,11 @@ class SqliteQueue:
         """Move every wait, lease and cooldown, and since when jobs are ready, by `seconds`."""
         self._write(lambda transaction: settling.shift_clock(transaction, seconds, self._moment()))
 
-    def prune(self, *, finished_before: float) -> int:
-        """Delete done and cancelled jobs last changed before that Unix time, and give their space back."""
+    def prune(self, *, finished_before: float, dead_before: float = 0.0) -> int:
+        """Delete done and cancelled jobs last changed before one Unix time, and dead ones given up before another, and
+        give their space back."""
         pruned = 0
-        while step := self._write(lambda transaction: settling.prune(transaction, finished_before, STEP)):
+        while step := self._write(lambda transaction: settling.prune(transaction, finished_before, dead_before, STEP)):
             pruned += step
         if pruned:
             self._writer.alone("PRAGMA incremental_vacuum")

@@ -25,6 +25,7 @@ from memsyncd.evidence import (
     posts,
     reading,
     recording,
+    retiring,
     retrievals,
     transcript_offsets,
 )
@@ -372,6 +373,28 @@ class EvidenceStore:
         with self._database.reading() as connection:
             if not self.read_only:
                 deleting.give_back_space(connection)
+
+    # Growing old
+
+    def delivered(self, before: str, limit: int) -> Sequence[str]:
+        """Return the ids of up to `limit` packets confirmed before that time (RFC 3339). Of a store of ours."""
+        with self._database.reading() as connection:
+            return retiring.due(connection, before, limit)
+
+    def retire(self, packet_id: str, before: str) -> int:
+        """Delete such a packet and its events, for good and all at once; return how many events went."""
+        with self._database.writing(durable=False) as connection:
+            return retiring.retire(connection, packet_id, before)
+
+    def retire_logs(self, before: str) -> int:
+        """Delete some hundred lines of recalls and operations from before that time; return how many went."""
+        with self._database.writing(durable=False) as connection:
+            return retiring.retire_logs(connection, before)
+
+    def shrink(self, pages: int) -> bool:
+        """Give up to `pages` free pages back to the file system; True while there are more."""
+        with self._database.reading() as connection:
+            return not self.read_only and retiring.shrink(connection, pages)
 
     # The store itself
 
