@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 QUICK: dict[str, list[str]] = {
     "hook": ["--runs", "15"],
+    "harnesses": ["--runs", "4"],
     "ingest": ["--quick"],
     "queue": ["--jobs", "500", "--pings", "60", "--backlog", "5000"],
     "extractions": ["--quick"],

@@ -6,6 +6,8 @@ import pytest
 
 from daemon.installing.harness import Harness
 from daemon.installing.harnesses import HARNESSES
+from memsyncd.hooks.adapter import Adapter
+from memsyncd.hooks.adapters import ADAPTERS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "harnesses.md").read_text(encoding="utf-8")
 
@@ -34,3 +36,19 @@ def test_a_client_s_file_is_there(harness: Harness) -> None:
     assert f"`~/{harness.tools.user.path(home, {}).relative_to(home)}`" in row
     project = harness.tools.project
     assert (f"`{project.path(home, {}).relative_to(home)}`" if project else "not known") in row
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS)
+def test_what_an_adapter_reads_is_there(adapter: Adapter) -> None:
+    """Its row names its session's and its turn's fields and what becomes of exit code and time, as its data has them."""
+    [row] = [line for line in PAGE.splitlines() if line.startswith(f"| `{adapter.name}` |")]
+    session, turn, _, _, end, code, time = [cell.strip() for cell in row.split("|")[2:9]]
+    if adapter.name != "generic":
+        assert f"`{adapter.fields.session[0][0]}`" in session
+        assert ("never" in end or "deleted only" in end) is not adapter.tells_end
+    if adapter.name not in ("generic", "opencode"):
+        assert turn == (f"`{adapter.fields.turn[0][0]}`" if adapter.fields.turn else "none")
+    assert code == adapter.ending.exit_two
+    if adapter.ending.default_seconds:
+        assert f"{adapter.ending.default_seconds:g} s" in time
+        assert ("milliseconds" in time) is (adapter.ending.units_per_second == 1000)
