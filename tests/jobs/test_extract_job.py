@@ -310,7 +310,7 @@ WAYS = {
 }
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([*WAYS, "away"]), st.booleans(), st.floats(0.0, 70.0)), min_size=1, max_size=5)
 )

@@ -250,7 +250,7 @@ class Sessions(Pair):
         self.same(lambda store: store.list_keys())
 
 
-LIMIT = settings(max_examples=15, stateful_step_count=25, deadline=None)
+LIMIT = settings(max_examples=8, stateful_step_count=20, deadline=None)
 for machine in (Providers, Episodes, Procedures, Sessions):
     machine.TestCase.settings = LIMIT
 TestProviders = Providers.TestCase

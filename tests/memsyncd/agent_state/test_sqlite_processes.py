@@ -28,7 +28,7 @@ SAVE = """
 async def save():
     provider, procedures = SqliteMemoryProvider(path), SqliteProceduralMemory(path)
     await procedures.store(Procedure(name, "n", "d", "t"))
-    for number in range(40):
+    for number in range(15):
         await asyncio.gather(
             provider.save_message("u", "t", "user", f"{name}-{number}"),
             provider.upsert_fact("u", f"k{number}", name),
@@ -72,9 +72,10 @@ def start_fixture() -> Iterator[Start]:
     with ExitStack() as children:
 
         def start(body: str, path: Path, name: str) -> subprocess.Popen[str]:
+            strictly = ("-X", "dev", "-W", "error") if body is END else ("-W", "error")
             child = children.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-X", "dev", "-W", "error", "-c", COMMON + body, str(path), name],
+                    [sys.executable, *strictly, "-c", COMMON + body, str(path), name],
                     cwd=REPOSITORY,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -105,9 +106,9 @@ def test_processes_that_make_and_fill_a_file_at_once_lose_nothing(path: Path, st
     provider, procedures = SqliteMemoryProvider(path), SqliteProceduralMemory(path)
     found = [message.content for message in run(provider.get_messages("u", "t", 1000))]
     for name in "abc":
-        assert [text for text in found if text[0] == name] == [f"{name}-{number}" for number in range(40)]
-    assert len(found) == 120
-    assert len(run(provider.get_facts("u"))) == 40
+        assert [text for text in found if text[0] == name] == [f"{name}-{number}" for number in range(15)]
+    assert len(found) == 45
+    assert len(run(provider.get_facts("u"))) == 15
     assert run(procedures.count()) == 3
     provider.close()
     procedures.close()

@@ -277,7 +277,7 @@ FOUND = st.lists(st.builds(Memory, st.sampled_from("abcde"), TEXT, category=TEXT
 
 
 @given(rounds=st.lists(st.tuples(FOUND, st.booleans()), max_size=4), budget=st.integers(0, 600))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_no_memory_twice_no_text_too_long(rounds: list[tuple[list[Memory], bool]], budget: int) -> None:
     """Whatever is found and delivered: the budget holds, the tags are balanced, what was delivered never comes again."""
     lifecycle = MemoryLifecycle(budget=budget)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from memsyncd.mcp_server.lines import KEPT_BYTES, LineSplitter, TooLong
@@ -16,6 +16,7 @@ def split(pieces: Iterable[bytes], limit: int = LIMIT) -> list[bytes | TooLong]:
     return [*found, *splitter.end()]
 
 
+@settings(max_examples=40, deadline=None)
 @given(some.lists(some.binary(max_size=60).map(lambda data: data.replace(b"\n", b"")), max_size=8), some.data())
 def test_lines_do_not_depend_on_how_they_come(lines: list[bytes], data: some.DataObject) -> None:
     """Every cutting of the same bytes gives the same lines, short ones whole and long ones as their ends."""

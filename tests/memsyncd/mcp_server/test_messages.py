@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
@@ -83,6 +83,7 @@ def test_half_a_character_is_mended() -> None:
     assert request.params == {"a": ["\ufffd"], "\U0001f600": "\ufffd"}
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     some.one_of(
         some.binary(max_size=200),

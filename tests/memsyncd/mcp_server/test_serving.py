@@ -166,8 +166,13 @@ def test_a_cancelled_call_holds_nothing(served: Served) -> None:
         pipes.close()
 
 
-def test_a_client_that_asks_without_end_is_refused_and_not_buffered(served: Served) -> None:
+def test_a_client_that_asks_without_end_is_refused_and_not_buffered(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So many requests wait at most; the rest is told to come back."""
+    assert MAX_UNANSWERED >= 100
+    most = 100
+    monkeypatch.setattr("memsyncd.mcp_server.conversation.MAX_UNANSWERED", most)
     released = threading.Event()
 
     def search(_: Question) -> Found:
@@ -179,12 +184,12 @@ def test_a_client_that_asks_without_end_is_refused_and_not_buffered(served: Serv
     try:
         pipes.send(HELLO)
         pipes.answer()
-        for number in range(1, MAX_UNANSWERED + 2):
+        for number in range(1, most + 2):
             pipes.call(number, "search_memories", query="q")
         refused = pipes.answer()
-        assert (refused["id"], refused["error"]["code"]) == (MAX_UNANSWERED + 1, -32000)
+        assert (refused["id"], refused["error"]["code"]) == (most + 1, -32000)
         released.set()
-        assert {pipes.answer()["id"] for _ in range(MAX_UNANSWERED)} == set(range(1, MAX_UNANSWERED + 1))
+        assert {pipes.answer()["id"] for _ in range(most)} == set(range(1, most + 1))
     finally:
         released.set()
         pipes.close()

@@ -144,7 +144,7 @@ def long_text(most: int) -> st.SearchStrategy[str]:
     return ANY.map(lambda text: text[:most]) | st.builds(lambda sign, count: sign * count, WIDE, st.integers(1, most))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     long_text(MAX_KEY_CHARS), long_text(MAX_NAMESPACE_CHARS), long_text(100_000), st.sampled_from(["json", "markdown"])
 )
@@ -172,7 +172,7 @@ HITS = st.lists(
 ).flatmap(lambda hits: st.integers(1, 34).map(lambda times: hits * times))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(long_text(2_000), HITS, st.sampled_from(["json", "markdown"]))
 def test_a_search_always_fits(query: str, hits: Sequence[Hit], answer_format: str) -> None:
     """First values are cut, then results left out, which is told; names are whole."""
@@ -187,7 +187,7 @@ def test_a_search_always_fits(query: str, hits: Sequence[Hit], answer_format: st
         assert json.loads(text) == document
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(long_text(MAX_NAMESPACE_CHARS), st.integers(0, 2_000), st.sampled_from(["json", "markdown"]))
 def test_a_list_of_namespaces_always_fits(name: str, count: int, answer_format: str) -> None:
     """All are counted; those that do not fit are told as left out."""
@@ -197,7 +197,7 @@ def test_a_list_of_namespaces_always_fits(name: str, count: int, answer_format: 
     assert (len(document["namespaces"]) < count) == ("notice" in document)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(long_text(MAX_KEY_CHARS), long_text(MAX_NAMESPACE_CHARS))
 def test_an_answer_that_repeats_names_always_fits(key: str, namespace: str) -> None:
     """Names in messages are cut, so that the widest ones leave room."""
