@@ -72,3 +72,10 @@ def test_what_is_no_handoff_is_no_question(body: bytes) -> None:
     """It is refused with a sentence."""
     with pytest.raises(NotAQuestion, match=r"\.$"):
         question_from(body)
+
+
+def test_a_hook_that_another_harness_runs_is_told_nothing() -> None:
+    """Cursor running Claude Code's hooks would not take that one's form, and its own hook asks for itself."""
+    told = {"conversation_id": "c", "cursor_version": "3.9", "workspace_roots": ["/w"], "prompt": "why is CI red?"}
+    assert asked(told) == Question("claude-code", UNKNOWN_SESSION)
+    assert asked(told, "cursor") == Question("cursor", "c", "why is CI red?", "/w")
