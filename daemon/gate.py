@@ -25,6 +25,17 @@ EXCLUDED = "its project is excluded"
 HELD = frozenset({PAUSED, PROJECT_PAUSED, EXCLUDED})
 """Why something is held; the reasons of jobs that wait for it."""
 
+_ENDS = {
+    PAUSED: "`memsyncd resume` ends that",
+    PROJECT_PAUSED: "`memsyncd resume --project DIR` ends that",
+    EXCLUDED: f"`exclude` in the settings or a file {IGNORE_MARKER} says so",
+}
+
+
+def no_search(held: str) -> str:
+    """Return the sentence for whoever searches where it is `held`, with what to do about it."""
+    return f"No search here: {held} ({_ENDS[held]})."
+
 
 class Gate:
     """`patterns` are paths and globs with `~` resolved; `**` reaches below. Both spellings of a path are compared: as

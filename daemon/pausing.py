@@ -216,13 +216,18 @@ def _mark(marker: Path, pause: Pause | None) -> None:
 def _write_private(path: Path, content: bytes, touched_at: float | None = None) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        if touched_at is not None:
-            os.utime(file.fileno(), (touched_at, touched_at))
-        os.fsync(file.fileno())
-    os.rename(temporary, path)
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+            file.write(content)
+            file.flush()
+            if touched_at is not None:
+                os.utime(file.fileno(), (touched_at, touched_at))
+            os.fsync(file.fileno())
+        os.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(directory)

@@ -10,7 +10,7 @@ from daemon.compose import Parts
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
 from daemon.forgetting.excluding import purge_excluded
-from daemon.forgetting.forgetting import Forgetting
+from daemon.forgetting.forgetting import LEFT_OVER_SECONDS, Forgetting
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
@@ -68,7 +68,7 @@ class Upkeep:
         self._key_watch.release_refused()
         self.take_back_claims(at_start=True)
         self._guarded("pauses", self.look_at_pauses)
-        self._guarded("forgetting", self._finish_forgetting)
+        self._guarded("forgetting", partial(self._finish_forgetting, Forgetting(parts)))
         self._guarded("telemetry", partial(telemetry_at_start, parts))
         self._guarded("extractor", partial(extractor_at_start, parts.queue, parts.model))
 
@@ -82,6 +82,8 @@ class Upkeep:
             self._guarded(f"packets {spool.name}", partial(self._reconcile, spool, store))
             self._guarded(f"sessions {spool.name}", partial(self._watch_sessions, spool, store))
         self._evidence_seen &= {spool.name for spool in self._parts.served.spools()}
+        beside = Forgetting(self._parts, lambda: True)
+        self._guarded("forgetting", partial(self._finish_forgetting, beside, LEFT_OVER_SECONDS))
 
     def age_sessions(self) -> None:
         """After the first scan: let every session be as old as its last event, not as the scan that took it in."""
@@ -174,11 +176,13 @@ class Upkeep:
         if self._pause_watch.look():
             self.on_released()
 
-    def _finish_forgetting(self) -> None:
-        """Finish what an earlier run was asked to forget and did not come to the end of, before anything comes in."""
+    def _finish_forgetting(self, forgetting: Forgetting, older_than: float = 0.0) -> None:
+        """Finish what somebody asked to forget and nobody came to the end of: at start before anything comes in, later
+        between two scans (this is the ingest's own thread: whatever it took in is stored)."""
         if self._parts.tombstones.unfinished():
-            finished = Forgetting(self._parts).finish()
-            log.info("forgetting-finished", requests=finished)
+            tried = forgetting.finish(older_than=older_than)
+            if tried:
+                log.info("forgetting-tried-again", requests=tried, left=len(self._parts.tombstones.unfinished()))
 
     def _end_sessions(self) -> None:
         over = self._parts.sessions.over(self._parts.clock.monotonic())

@@ -143,7 +143,8 @@ def _listed(platform: Platform, owner: Owner, what: Forgotten, *, now: bool) -> 
 def _owners(what: Forgotten) -> Sequence[Owner]:
     if what.memory_id or not (what.everything or what.packets):
         return ()
-    return [Owner(user_id=what.user_id), *([Owner(project_id=what.project_id)] if what.shared else ())]
+    shared = [Owner(project_id=what.project_id)] if what.shared and what.project_id else []
+    return [Owner(user_id=what.user_id), *shared]
 
 
 def _delete(platform: Platform, memory_id: str, tally: Tally) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from daemon.cli import exits, link
+from daemon.cli.given import GivenDirectory, GivenText
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
@@ -33,6 +34,11 @@ KINDS: Mapping[str, tuple[str, str]] = {
 }
 """What goes, as people say it."""
 
+AGAIN = (
+    "The rest is tried again by itself, at the next start where no daemon runs. "
+    "`memsyncd jobs list --kind forget` shows what is left on the platform."
+)
+
 
 @click.command(short_help="Delete what is known of a project, a session or a memory.")
 @click.option("--yes", is_flag=True, help="Do it. Without this, only what would go is told (exit code 2).")
@@ -40,11 +46,11 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "--cwd",
     default=None,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=GivenDirectory(),
     help="The project of this directory; of the present one where nothing else is named.",
 )
-@click.option("--session", default="", metavar="ID", help="One session.")
-@click.option("--memory", default="", metavar="ID", help="One memory.")
+@click.option("--session", default=None, metavar="ID", type=GivenText(), help="One session.")
+@click.option("--memory", default=None, metavar="ID", type=GivenText(), help="One memory.")
 @click.option("--remote", is_flag=True, help="The platform's memories too, one by one.")
 @click.option(
     "--include-project-memory", "shared", is_flag=True, help="With --remote: also what the project's people share."
@@ -54,9 +60,9 @@ KINDS: Mapping[str, tuple[str, str]] = {
 def forget(  # noqa: PLR0917  (click gives them by name)
     around: Surroundings,
     yes: bool,
-    cwd: Path | None,
-    session: str,
-    memory: str,
+    cwd: str | None,
+    session: str | None,
+    memory: str | None,
     remote: bool,
     shared: bool,
     as_json: bool,
@@ -72,11 +78,11 @@ def forget(  # noqa: PLR0917  (click gives them by name)
     named = [name for name, value in (("--cwd", cwd), ("--session", session), ("--memory", memory)) if value]
     if len(named) > 1:
         raise exits.Leave(exits.WRONG_USE, f"{' and '.join(named)}: name one of them.")
-    directory = "" if session or memory else str((cwd or Path.cwd()).absolute())
+    directory = "" if session or memory else cwd or str(Path.cwd())
     request = {
         "cwd": directory,
-        "session": session,
-        "memory": memory,
+        "session": session or "",
+        "memory": memory or "",
         "remote": remote,
         "include_project_memory": shared,
         "yes": yes,
@@ -86,15 +92,19 @@ def forget(  # noqa: PLR0917  (click gives them by name)
     except link.NotRunning:
         answer = _without_daemon(around, request)
     except (link.Refused, link.NotFound) as error:
-        raise exits.Leave(exits.FAILED, str(error)) from error
+        raise exits.Leave(exits.FAILED, f"Nothing was forgotten. {error}") from error
     if as_json:
         emit_json(answer)
     elif yes:
         click.echo(_told(answer["deleted"], "Forgotten", answer))
         for problem in answer.get("problems") or ():
             click.echo(f"memsyncd: {clean(problem)}", err=True)
+        if answer["status"] != "deleted":
+            click.echo(f"memsyncd: {AGAIN}", err=True)
     else:
         click.echo(_told(answer["would_delete"], "Would be forgotten", answer))
+    if not as_json and answer.get("elsewhere"):
+        click.echo(f"memsyncd: {_elsewhere(yes=yes, remote=remote, shared=shared)}", err=True)
     if not yes:
         raise exits.Leave(exits.WRONG_USE, "Nothing was deleted: say --yes to do it.")
     return exits.DONE if answer["status"] == "deleted" else exits.FAILED
@@ -115,6 +125,14 @@ def _without_daemon(around: Surroundings, request: Mapping[str, Any]) -> dict[st
         raise exits.Leave(exits.FAILED, f"{error} It does not answer; try again in a moment.") from error
     except (QueueError, OSError) as error:
         raise exits.Leave(exits.FAILED, f"Nothing was forgotten: {error}.") from error
+
+
+def _elsewhere(*, yes: bool, remote: bool, shared: bool) -> str:
+    """Say what becomes of the copies that are on no disk of this machine."""
+    if not remote:
+        return "The platform's own memories of it stay: --remote deletes them too."
+    whose = "yours and what the project's people share" if shared else "yours, and not what the project's people share"
+    return f"On the platform {'it was looked through' if yes else 'it would be looked through'}: {whose}."
 
 
 def _told(counts: Mapping[str, int], what: str, answer: Mapping[str, Any]) -> str:

@@ -1,15 +1,17 @@
 """`pause`: capture, sending and recall stand still, everywhere or for one project. Works without the daemon."""
 
+import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from daemon.cli import exits, link
+from daemon.cli.given import GivenDirectory
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings
-from daemon.cli.wording import clean, moment
+from daemon.cli.wording import clean, span
+from memsyncd.clock import from_rfc3339
 
 if TYPE_CHECKING:
     from daemon.pausing import Pauses
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
     "--project",
     default=None,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=GivenDirectory(is_there=True),
     help="Only the project of this directory. What its hooks tell meanwhile is discarded.",
 )
-@click.option("--for", "lasting", default="", metavar="DURATION", help="End by itself: 90, 90s, 15m, 2h or 3d.")
+@click.option("--for", "lasting", default=None, metavar="DURATION", help="End by itself: 90, 90s, 15m, 2h or 3d.")
 @click.option("--json", "as_json", is_flag=True, help="Print what holds now as JSON.")
 @click.pass_obj
-def pause(around: Surroundings, project: Path | None, lasting: str, as_json: bool) -> int:
+def pause(around: Surroundings, project: str | None, lasting: str | None, as_json: bool) -> int:
     """Pause everything, or one project, until `memsyncd resume` or the end of DURATION.
 
     Nothing expires meanwhile. To keep a project out for good, put a file `.memsyncd-ignore` into it, or name it under
@@ -35,10 +37,10 @@ def pause(around: Surroundings, project: Path | None, lasting: str, as_json: boo
     """
     from daemon.pause_state import duration  # noqa: PLC0415  (only where it is needed)
 
-    seconds = duration(lasting) if lasting else None
-    if lasting and seconds is None:
-        raise exits.Leave(exits.WRONG_USE, f"--for {lasting}: write it like 90, 90s, 15m, 2h or 3d.")
-    answer = begin(around, str(project.absolute()) if project else "", seconds)
+    seconds = duration(lasting) if lasting is not None else None
+    if lasting is not None and seconds is None:
+        raise exits.Leave(exits.WRONG_USE, f"--for {clean(lasting)}: write it like 90, 90s, 15m, 2h or 3d.")
+    answer = begin(around, project or "", seconds)
     if as_json:
         emit_json(answer)
     else:
@@ -81,6 +83,7 @@ def on_files(around: Surroundings) -> "tuple[Pauses, ScopeResolver]":
 def sentence(answer: Mapping[str, Any], now: float) -> str:
     """Say what is paused now."""
     what = f"The project in {clean(answer['project'])}" if answer["project"] else "Everything"
-    until = answer.get("until")
-    end = f"; it ends {moment(until, now)}" if until else " until `memsyncd resume`"
+    until = from_rfc3339(str(answer.get("until") or ""))
+    resume = f"memsyncd resume --project {shlex.quote(answer['project'])}" if answer["project"] else "memsyncd resume"
+    end = f"; it ends in {span(max(round(until - now), 1))}" if until else f" until `{clean(resume)}`"
     return f"{what} {'is paused already' if answer['outcome'] == 'already so' else 'is paused'}{end}."

@@ -1,12 +1,13 @@
 """`resume`: the end of a pause. Works without the daemon."""
 
+import shlex
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
 from daemon.cli import exits, link
+from daemon.cli.given import GivenDirectory
 from daemon.cli.output import emit_json
 from daemon.cli.pause import on_files
 from daemon.cli.surroundings import Surroundings
@@ -18,17 +19,17 @@ from daemon.cli.wording import clean
     "--project",
     default=None,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=GivenDirectory(),
     help="The project of this directory, which is paused by itself.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what holds now as JSON.")
 @click.pass_obj
-def resume(around: Surroundings, project: Path | None, as_json: bool) -> int:
+def resume(around: Surroundings, project: str | None, as_json: bool) -> int:
     """End the pause of everything, or with --project that of one project. What waited goes on at once.
 
     A project that is paused by itself stays so when the pause of everything ends.
     """
-    answer = end(around, str(project.absolute()) if project else "")
+    answer = end(around, project or "")
     if as_json:
         emit_json(answer)
     else:
@@ -65,7 +66,10 @@ def sentence(answer: Mapping[str, Any]) -> str:
     what = f"The project in {clean(answer['project'])}" if answer["project"] else "Everything"
     told = [f"{what} {'was not paused' if already else 'goes on'}."]
     if answer["project"] and answer["paused_everything"]:
-        told.append("All is paused still: `memsyncd resume`.")
+        told.append("Everything is paused still, until `memsyncd resume`.")
     if not answer["project"]:
-        told += [f"{clean(root)} stays paused: `memsyncd resume --project`." for root in answer["paused_projects"]]
+        told += [
+            f"{clean(root)} stays paused until `memsyncd resume --project {clean(shlex.quote(root))}`."
+            for root in answer["paused_projects"]
+        ]
     return " ".join(told)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli import exits, link
+from daemon.cli.given import GivenDirectory, GivenText
 from daemon.cli.output import emit_json, emit_lines, width
 from daemon.cli.status_view import Line
 from daemon.cli.surroundings import Surroundings
@@ -19,10 +20,16 @@ if TYPE_CHECKING:
 @click.command(short_help="Find memories for a question.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--top-k", type=int, default=None, metavar="N", help="How many at most, 1 to 20.")
-@click.option("--category", default="", metavar="C", help="Only memories of this category.")
-@click.option("--scope", default="", metavar="SCOPE", help="repo (the project's and mine), dir (this directory), mine.")
-@click.option("--run-id", default="", metavar="ID", help="Only memories of this session.")
-@click.option("--cwd", default=None, metavar="DIR", type=click.Path(path_type=Path), help="Instead of this directory.")
+@click.option("--category", default=None, metavar="C", type=GivenText(), help="Only memories of this category.")
+@click.option(
+    "--scope",
+    default=None,
+    metavar="SCOPE",
+    type=GivenText(),
+    help="repo (the project's and mine), dir (this directory), mine.",
+)
+@click.option("--run-id", default=None, metavar="ID", type=GivenText(), help="Only memories of this session.")
+@click.option("--cwd", default=None, metavar="DIR", type=GivenDirectory(), help="Instead of this directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.pass_obj
 def search(
@@ -30,10 +37,10 @@ def search(
     *,
     query: tuple[str, ...],
     top_k: int | None,
-    category: str,
-    scope: str,
-    run_id: str,
-    cwd: Path | None,
+    category: str | None,
+    scope: str | None,
+    run_id: str | None,
+    cwd: str | None,
     as_json: bool,
 ) -> int:
     """Find memories of this directory's project for a question, best first.
@@ -41,17 +48,15 @@ def search(
     With the embedded platform it works without the daemon too, and says so. Exit code: 0 answered, also with nothing
     found; 1 the search failed; 2 the question is none; 3 the daemon is not running and is needed.
     """
-    where = str((cwd or Path.cwd()).absolute())
     asked: dict[str, Any] = {
         "query": " ".join(query),
-        "cwd": where,
+        "cwd": cwd or str(Path.cwd()),
         "category": category,
         "scope": scope,
         "run_id": run_id,
+        "top_k": top_k,
     }
-    if top_k is not None:
-        asked["top_k"] = top_k
-    answer = _answer(around, {name: value for name, value in asked.items() if value != ""})
+    answer = _answer(around, {name: value for name, value in asked.items() if value is not None})
     if as_json:
         emit_json(answer)
     else:

@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from daemon.forgetting.local_copies import Found, LocalCopies
 from daemon.forgetting.target import Target
 from jobs import forgetting as remote
 from jobs.forgetting import Forgotten, Tally
+from jobs.queue.errors import QueueError
 from memsyncd.scope.user import is_wildcard
 
 DELETED, PARTIAL, DRY = "deleted", "partial", "refused"
@@ -20,6 +22,14 @@ FIRST_LOOK_SECONDS = 30.0
 
 AGAIN_SECONDS = 2.0
 """After a refusal; from then on the queue's own delays hold."""
+
+LEFT_OVER_SECONDS = 60.0
+"""A request this old that is not finished is one that failed, and none that is being carried out: what runs is waited
+for a few seconds, and its scan for SETTLED_SECONDS at most."""
+
+PROJECT_UNKNOWN = (
+    "what a project's people share was not looked through: nothing here tells any more which project the session is of"
+)
 
 
 class Forgetting:
@@ -55,7 +65,13 @@ class Forgetting:
     def summary(self, target: Target) -> dict[str, Any]:
         """Return what would go, and change nothing."""
         copies = LocalCopies(self._parts, target, is_alone=False)
-        return {"status": DRY, "target": _told(target), "would_delete": copies.count(), "problems": copies.trouble}
+        return {
+            "status": DRY,
+            "target": _told(target),
+            "would_delete": copies.count(),
+            "problems": copies.trouble,
+            "elsewhere": self._is_elsewhere,
+        }
 
     def forget(self, target: Target) -> dict[str, Any]:
         """Forget it; return CONTRACT's answer. What could not be deleted is told, and tried again.
@@ -75,14 +91,17 @@ class Forgetting:
             "deleted": deleted,
             "failed": tally.failed + len(trouble),
             "problems": [*trouble, *tally.reasons[:5]],
+            "elsewhere": self._is_elsewhere,
         }
         if target.remote:
             answer["remote"] = {"deleted": tally.deleted, "failed": tally.failed, "complete": tally.is_whole}
         return answer
 
-    def finish(self) -> int:
-        """At start: finish the requests that were cut off; return how many. Raises OSError."""
-        unfinished = self._parts.tombstones.unfinished()
+    def finish(self, *, older_than: float = 0.0) -> int:
+        """Finish the requests that were cut off or could not delete all; return how many. While the daemon runs, those
+        `older_than` LEFT_OVER_SECONDS. Raises OSError."""
+        now = self._parts.clock.wall()
+        unfinished = [each for each in self._parts.tombstones.unfinished() if abs(now - each.at) >= older_than]
         for target in unfinished:
             with self._lock:
                 self._carry_out(target, resumed=True)
@@ -95,19 +114,21 @@ class Forgetting:
             copies.trouble.append("what was being taken in is not stored yet")
         found = copies.find()
         what = self._remotely(target, found)
-        is_elsewhere = parts.platform.kind != "local"
-        asks = (target.remote and is_elsewhere) or bool(found.open_packets)
+        asks = (target.remote and self._is_elsewhere) or bool(found.open_packets)
         if asks:
             until = target.at + parts.delivery.extraction_wait_seconds
             delay = 0.0 if resumed else FIRST_LOOK_SECONDS if target.remote else 0.0
-            parts.queue.enqueue(
-                remote.forget_job(target.key, what, parts.platform.destination, until=until, delay=delay)
-            )
+            try:
+                parts.queue.enqueue(
+                    remote.forget_job(target.key, what, parts.platform.destination, until=until, delay=delay)
+                )
+            except QueueError as error:  # what is here goes all the same
+                copies.trouble.append(f"queue: {error}")
         deleted = copies.delete(found)
         if not copies.trouble:
-            parts.tombstones.finish(target.key)
+            parts.tombstones.finish(target)
         tally = Tally()
-        if target.remote and is_elsewhere and not resumed:
+        if target.remote and self._is_elsewhere and not resumed:
             tally = self._on_platform(target, what)
             if tally.deleted:
                 deleted["remote_memories"] = tally.deleted
@@ -118,7 +139,11 @@ class Forgetting:
         if is_wildcard(what.user_id):
             return Tally(failed=1, reasons=["wildcard-scope: the user id is a wildcard; set platform.user_id"])
         tally = remote.delete_remotely(self._parts.platform, what, now=True)
-        self._parts.queue.hasten(f"{remote.FORGET}:{target.key}", 0.0 if tally.is_whole else AGAIN_SECONDS)
+        with suppress(QueueError):  # it looks a little later then
+            self._parts.queue.hasten(f"{remote.FORGET}:{target.key}", 0.0 if tally.is_whole else AGAIN_SECONDS)
+        if target.shared and not target.memory_id and not target.project_id:
+            tally.failed += 1
+            tally.reasons.append(PROJECT_UNKNOWN)
         return tally
 
     def _remotely(self, target: Target, found: Found) -> Forgotten:
@@ -133,6 +158,11 @@ class Forgetting:
             project_id=target.project_id,
             packets=tuple(found.packets if target.remote else found.open_packets),
         )
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the platform keeps memories of its own, beside what is on this machine."""
+        return self._parts.platform.kind != "local"
 
     def _project_of(self, session_id: str) -> str:
         """Return the project that a session's shared memories are of; empty where no evidence tells it."""

@@ -9,6 +9,7 @@ import json
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,11 +57,12 @@ class Tombstones:
             others = [each for each in state.unfinished if each.key != target.key]
             self._write(_State(newest, [*others, target]))
 
-    def finish(self, key: str) -> None:
-        """Note that all local copies are gone; the plain names of the request go with that."""
+    def finish(self, target: Target) -> None:
+        """Note that all local copies are gone, for earlier requests of the same too; the plain names go with that."""
         with self._lock:
             state = self._read()
-            self._write(_State(state.stones, [each for each in state.unfinished if each.key != key]))
+            left = [each for each in state.unfinished if not _is_done(each, target)]
+            self._write(_State(state.stones, left))
 
     def unfinished(self) -> Sequence[Target]:
         """Return the requests that were cut off."""
@@ -104,17 +106,28 @@ class Tombstones:
         }
         temporary = self._path.with_name(f".{NAME}.{os.getpid()}.tmp")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(temporary, flags, 0o600), "w", encoding="ascii") as file:
-            json.dump(document, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(temporary, self._path)
+        try:
+            with os.fdopen(os.open(temporary, flags, 0o600), "w", encoding="ascii") as file:
+                json.dump(document, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(temporary, self._path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()  # it holds names
+            raise
         directory = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(directory)
         finally:
             os.close(directory)
         self._known = None
+
+
+def _is_done(request: Target, done: Target) -> bool:
+    """Whether the second makes the first needless: the same, asked for later, and no narrower on the platform."""
+    is_same = (request.kind, request.name) == (done.kind, done.name) and request.at <= done.at
+    return request.key == done.key or (is_same and request.remote <= done.remote and request.shared <= done.shared)
 
 
 def _names(target: Target) -> Sequence[str]:

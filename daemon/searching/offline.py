@@ -5,7 +5,7 @@ import pwd
 import time
 from collections.abc import Mapping
 
-from daemon.gate import Gate
+from daemon.gate import Gate, no_search
 from daemon.places import Places
 from daemon.searching.answer import Answer
 from daemon.searching.request import SearchRequest
@@ -26,7 +26,7 @@ def answer(request: SearchRequest, places: Places, settings: Settings, environ: 
     scope = resolver.resolve(request.cwd)
     held = gate.hold(scope)
     if held is not None:
-        return Answer(succeeded=False, source="local", why=f"No search here: {held}.")
+        return Answer(succeeded=False, source="local", why=no_search(held))
     whose = user_id(environ, settings.platform.user_id, account=_account)
     try:
         found = reading.search(places.memory_file, query_of(request, scope, whose), now=time.time())

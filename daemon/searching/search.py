@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from daemon.gate import no_search
 from daemon.searching.answer import LOCAL_INDEX, Answer
 from daemon.searching.request import SearchRequest
 from memsyncd.evidence.event import Scope
@@ -52,7 +53,7 @@ class Search:
         scope = self._resolve(request.cwd)
         held = self._hold(scope)
         if held is not None:
-            return Answer(succeeded=False, source=self._platform.kind, why=f"No search here: {held}.")
+            return Answer(succeeded=False, source=self._platform.kind, why=no_search(held))
         query = query_of(request, scope, self._user_id())
         why = self._away()
         if why is None:

@@ -8,6 +8,7 @@ import pytest
 from daemon.intake.spool import Spool
 from daemon.pause_state import Moment
 from daemon.pausing import MARKER, Pauses
+from tests.daemon.full_disk import no_file_grows
 
 
 class At:
@@ -117,3 +118,11 @@ def test_two_processes_see_each_others_pauses(at: At) -> None:
     (at.data / "pauses.json").write_text("{")
     assert other.is_paused  # nobody knows what was to be held
     assert other.resume(at.spools) and not at.pauses.is_paused
+
+
+def test_a_full_disk_refuses_a_pause_and_leaves_nothing_of_it(at: At) -> None:
+    """Nobody is told that all is paused while it is not."""
+    with no_file_grows(), pytest.raises(OSError, match="too large"):
+        at.pauses.pause(None)
+    assert not at.pauses.is_paused and at.marked() == []
+    assert [path.name for path in at.data.iterdir()] == ["spools"]

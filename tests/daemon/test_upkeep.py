@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.forgetting.target import Target
 from jobs.job import JobState
 from jobs.outcomes import GiveUp
 from jobs.recovery import session_over
@@ -231,3 +232,17 @@ def test_a_poll_job_that_died_is_revived_at_start(home: Composed) -> None:
     home.upkeep.start()
     (poll,) = home.jobs("poll")
     assert poll.state is JobState.READY
+
+
+@pytest.mark.parametrize(("seconds_ago", "is_done"), [(61.0, True), (5.0, False)])
+def test_what_could_not_be_forgotten_is_tried_again_while_the_daemon_runs(
+    home: Composed, seconds_ago: float, is_done: bool
+) -> None:
+    """A disk that was full at that moment keeps nothing until the next start; a request that is being carried out is
+    left to those who do."""
+    home.record("s", "a")
+    home.parts.tombstones.add(Target("k", home.parts.clock.wall() - seconds_ago, session_id="s"))
+    home.upkeep.maintain()
+    assert (not home.parts.tombstones.unfinished()) is is_done
+    store = home.parts.served.store("claude-code")
+    assert (store.scope("s") is None) is is_done

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from daemon.gate import PAUSED, no_search
 from tests.end_to_end.conftest import Home
 from tests.fakes import mem0_behaviours as behave
 
@@ -69,4 +70,4 @@ def test_a_pause_holds_whoever_answers(home: Home) -> None:
     assert search(home)[0] == 1
     assert home.stop() == 0
     code, answer = search(home)
-    assert (code, answer["succeeded"], answer["why"]) == (1, False, "No search here: paused.")
+    assert (code, answer["succeeded"], answer["why"]) == (1, False, no_search(PAUSED))

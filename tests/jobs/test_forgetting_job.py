@@ -127,3 +127,6 @@ def test_shared_memories_are_listed_only_on_request() -> None:
     ground = Ground(Listed())
     ground.run(Forgotten("ada", AT, everything=True, shared=True, app_id="tool", project_id="tool-1"))
     assert ground.platform.asked == [Owner(user_id="ada"), Owner(project_id="tool-1")]
+    ground.platform.asked.clear()
+    ground.run(Forgotten("ada", AT, everything=True, shared=True, session_id="s"))  # of a project nobody knows any more
+    assert ground.platform.asked == [Owner(user_id="ada")]

@@ -7,6 +7,7 @@ import pytest
 
 from daemon.forgetting.target import Target
 from daemon.forgetting.tombstones import MAX_TOMBSTONES, NAME, Tombstones, UnreadableTombstones
+from tests.daemon.full_disk import no_file_grows
 
 SESSION = Target("k1", 100.0, session_id="zanzibar")
 PROJECT = Target("k2", 100.0, repo_id="git.example.org/a", app_id="a", project_id="a-1", root="/w/zanzibar")
@@ -39,10 +40,50 @@ def test_a_request_is_unfinished_until_it_is_finished_and_then_leaves_no_name(tm
     """The next start finds it as it was asked."""
     Tombstones(tmp_path).add(SESSION)
     assert list(Tombstones(tmp_path).unfinished()) == [SESSION]
-    Tombstones(tmp_path).finish("k1")
+    Tombstones(tmp_path).finish(SESSION)
     assert list(Tombstones(tmp_path).unfinished()) == []
     assert "zanzibar" not in (tmp_path / NAME).read_text()
     assert (tmp_path / NAME).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("later", "left"),
+    [
+        (replace(SESSION, key="k9", at=200.0), []),
+        (replace(SESSION, key="k9", at=99.0), [SESSION]),
+        (replace(PROJECT, at=200.0), [SESSION]),
+        (replace(SESSION, key="k9", session_id="other", at=200.0), [SESSION]),
+    ],
+)
+def test_a_later_request_for_the_same_finishes_an_earlier_one(
+    tmp_path: Path, later: Target, left: list[Target]
+) -> None:
+    """So that a request which failed once keeps its plain name no longer than the one that did not."""
+    tombstones = Tombstones(tmp_path)
+    for target in (SESSION, later):
+        tombstones.add(target)
+    tombstones.finish(later)
+    assert list(tombstones.unfinished()) == left
+
+
+def test_an_earlier_request_that_asked_more_of_the_platform_is_not_finished_by_a_later_one(tmp_path: Path) -> None:
+    """It may not have come to queue what is to be deleted there."""
+    tombstones = Tombstones(tmp_path)
+    earlier, later = replace(SESSION, remote=True), replace(SESSION, key="k9", at=200.0)
+    for target in (earlier, later):
+        tombstones.add(target)
+    tombstones.finish(later)
+    assert list(tombstones.unfinished()) == [earlier]
+
+
+def test_a_full_disk_leaves_the_file_as_it_was_and_no_half_of_another(tmp_path: Path) -> None:
+    """What was half written holds names, and nobody would look for it."""
+    tombstones = Tombstones(tmp_path)
+    tombstones.add(PROJECT)
+    with no_file_grows(), pytest.raises(OSError, match="too large"):
+        tombstones.add(SESSION)
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    assert list(Tombstones(tmp_path).unfinished()) == [PROJECT]
 
 
 def test_forgetting_again_covers_what_came_in_between(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from daemon.gate import EXCLUDED, no_search
 from daemon.searching.answer import LOCAL_INDEX
 from daemon.searching.request import SearchRequest
 from daemon.searching.search import Search, query_of
@@ -109,8 +110,8 @@ def test_identities_follow_from_the_directory_and_the_settings(scope: Scope, age
 def test_what_is_paused_or_excluded_is_not_searched() -> None:
     """Nobody is asked, and the answer says why (never-again 74)."""
     platform = Asked()
-    answer = searching(platform, hold=lambda _: "its project is excluded").answer(REQUEST)
-    assert (answer.succeeded, answer.memories, answer.why) == (False, (), "No search here: its project is excluded.")
+    answer = searching(platform, hold=lambda _: EXCLUDED).answer(REQUEST)
+    assert (answer.succeeded, answer.memories, answer.why) == (False, (), no_search(EXCLUDED))
     assert platform.queries == []
 
 

@@ -1,0 +1,82 @@
+"""Options whose value comes from a variable that is not set, and the sentences about a pause that say what ends it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from daemon.cli import pause, resume
+from daemon.cli.program import main
+from daemon.cli.surroundings import Surroundings
+from memsyncd.clock import rfc3339
+
+NOW = 1_800_000_000.0
+
+
+def run(home: Path, *arguments: str) -> int:
+    environ = {"MEMSYNCD_HOME": str(home / "m"), "HOME": str(home), "USER": "ada"}
+    around = Surroundings(environ=environ, home=home, uid=os.geteuid(), platform="linux", wall=lambda: NOW)
+    return main(list(arguments), around)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("forget", "--yes", "--session", ""), "--session"),
+        (("forget", "--yes", "--memory", " "), "--memory"),
+        (("forget", "--yes", "--cwd", ""), "--cwd"),
+        (("pause", "--project", ""), "--project"),
+        (("resume", "--project", ""), "--project"),
+        (("search", "port", "--run-id", ""), "--run-id"),
+        (("search", "port", "--scope", ""), "--scope"),
+        (("search", "port", "--category", ""), "--category"),
+        (("search", "port", "--cwd", ""), "--cwd"),
+    ],
+)
+def test_an_empty_value_is_wrong_use_and_widens_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], option: str
+) -> None:
+    """`forget --yes --session "$ID"` without an ID must not forget the project instead."""
+    assert run(tmp_path, *arguments) == 2
+    assert f"{option} is empty" in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_empty_time_is_no_pause_without_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was to end after a while would never end."""
+    assert run(tmp_path, "pause", "--for", "") == 2
+    assert "write it like" in capsys.readouterr().err and not (tmp_path / "m").exists()
+
+
+def test_a_directory_that_is_not_there_is_no_project_to_pause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever mistypes it would believe it paused."""
+    (tmp_path / "file").touch()
+    for name in ("nowhere", "file"):
+        assert run(tmp_path, "pause", "--project", str(tmp_path / name)) == 2
+        assert f"there is no directory {tmp_path / name}" in capsys.readouterr().err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("project", "seconds", "told"),
+    [
+        (None, None, "Everything is paused until `memsyncd resume`."),
+        (None, 1.0, "Everything is paused; it ends in 1 s."),
+        (None, 7_199.9, "Everything is paused; it ends in 2 h."),
+        ("/w/my shop", None, "The project in /w/my shop is paused until `memsyncd resume --project '/w/my shop'`."),
+    ],
+)
+def test_a_pause_is_told_with_what_ends_it(project: str | None, seconds: float | None, told: str) -> None:
+    """The very command; the end of everything's pause ends no project's."""
+    until = None if seconds is None else rfc3339(NOW + seconds)
+    assert pause.sentence({"outcome": "done", "project": project, "until": until}, NOW) == told
+
+
+def test_a_project_that_stays_paused_is_told_with_what_ends_it() -> None:
+    """After the pause of everything."""
+    answer = {"outcome": "done", "project": None, "paused_everything": False, "paused_projects": ["/w/shop"]}
+    assert resume.sentence(answer) == (
+        "Everything goes on. /w/shop stays paused until `memsyncd resume --project /w/shop`."
+    )
