@@ -1,5 +1,6 @@
 """The group of all commands: each is imported when it is named, so that `status` does not load the daemon."""
 
+import errno
 import importlib
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 
 from daemon.cli import exits
+from daemon.cli.output import silence
 from daemon.cli.surroundings import Surroundings
 from memsyncd.version import __version__
 
@@ -17,9 +19,11 @@ COMMANDS: Mapping[str, str] = {
     "run": "daemon.cli.run:run",
     "demo": "daemon.cli.demo:demo",
     "status": "daemon.cli.status:status",
+    "doctor": "daemon.cli.doctor:doctor",
     "jobs": "daemon.cli.jobs:jobs",
     "flush": "daemon.cli.flush:flush",
     "search": "daemon.cli.search:search",
+    "ui": "daemon.cli.ui:ui",
     "pause": "daemon.cli.pause:pause",
     "resume": "daemon.cli.resume:resume",
     "forget": "daemon.cli.forget:forget",
@@ -33,6 +37,9 @@ COMMANDS: Mapping[str, str] = {
     "hooks": "daemon.cli.hooks:hooks",
 }
 """Name to `module:attribute`, in the order help shows them."""
+
+GONE = frozenset({errno.EPIPE, errno.EIO})
+"""What writing to a pipe without a reader gives, and to a terminal that was closed."""
 
 
 class Commands(click.Group):
@@ -78,18 +85,13 @@ def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> 
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 128 + signal.SIGINT
-    except BrokenPipeError:
-        _silence_output()
+    except OSError as error:
+        if error.errno not in GONE:
+            raise
+        silence()
         return exits.FAILED  # as click answers where it notices first
     except exits.Leave as leave:
         if leave.sentence:
             click.echo(f"memsyncd: {leave.sentence}", err=True)
         return leave.code
     return code if isinstance(code, int) else exits.DONE
-
-
-def _silence_output() -> None:
-    """Point standard output at nothing: its reader is gone, and the interpreter flushes once more at its end."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
-    os.close(nothing)

@@ -29,7 +29,7 @@ Run = Callable[[Sequence[str]], Answer]
 """Runs a command to its end."""
 
 
-def runner(environ: Mapping[str, str]) -> Run:
+def runner(environ: Mapping[str, str], seconds: float = COMMAND_SECONDS) -> Run:
     """Return what runs commands for real, with this environment, no input and a time limit."""
 
     def run(words: Sequence[str]) -> Answer:
@@ -40,14 +40,14 @@ def runner(environ: Mapping[str, str]) -> Run:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                timeout=COMMAND_SECONDS,
+                timeout=seconds,
                 cwd=os.sep,
                 check=False,
             )
         except FileNotFoundError:
             return Answer(NOT_FOUND, f"{words[0]} is not installed")
         except subprocess.TimeoutExpired:
-            return Answer(TOO_LONG, f"{words[0]} did not end within {COMMAND_SECONDS:g} s")
+            return Answer(TOO_LONG, f"{words[0]} did not end within {seconds:g} s")
         return Answer(done.returncode, done.stdout.decode(errors="replace").strip())
 
     return run

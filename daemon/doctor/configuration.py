@@ -1,0 +1,33 @@
+"""The configuration as the daemon would read it now."""
+
+from collections.abc import Sequence
+
+from daemon.doctor.check import Check, failed, passed
+from daemon.doctor.examination import Examination
+from daemon.doctor.examining import Probe
+
+
+def probes(examined: Examination) -> list[Probe]:
+    """Return the check."""
+    places = examined.places
+    warnings = examined.loaded.warnings if examined.loaded else ()
+    return [
+        Probe(
+            "configuration",
+            lambda: configuration(
+                str(places.config_file), exists=places.config_file.exists(), faults=examined.faults, warnings=warnings
+            ),
+        )
+    ]
+
+
+def configuration(file: str, *, exists: bool, faults: Sequence[str], warnings: Sequence[str]) -> Check:
+    """Judge it by its faults; with warnings the daemon runs, and a file with a secret others can read is no warning."""
+    name = "configuration"
+    if faults:
+        return failed(name, " ".join(faults), f"Correct it in {file}, then `memsyncd config check`.")
+    exposed = [sentence for sentence in warnings if "can be read by other users" in sentence]
+    if exposed:
+        return failed(name, " ".join(exposed), f"`chmod 600 {file}`")
+    told = f"{file} is right" if exists else f"there is no {file}: defaults and the environment hold"
+    return passed(name, "; ".join([told, *warnings]))

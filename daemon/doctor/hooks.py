@@ -1,0 +1,157 @@
+"""Hooks: put into the harnesses' configuration, able to run, and seen to run; and what they could not do."""
+
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from daemon.cli.wording import counted, span
+from daemon.disk_watch import RECENT_SECONDS
+from daemon.doctor.check import Check, failed, passed, unchecked
+from daemon.doctor.examination import Examination
+from daemon.doctor.examining import Probe
+from daemon.doctor.hooks_seen import Compared, Seen, compare, last_seen, read
+from daemon.installing.errors import Unsupported
+from daemon.installing.harness import Harness
+from daemon.installing.harnesses import HARNESSES
+from daemon.installing.hooks import Around, Found, look
+from daemon.status import snapshot
+from memsyncd.hooks.error_log import places as error_log_places
+
+LAST_BYTES = 4096
+
+
+def probes(examined: Examination) -> list[Probe]:
+    """Return the checks."""
+    return [
+        Probe(
+            "hooks", partial(_probe, examined), "A harness's configuration lies on a disk that hangs: `df` shows which."
+        ),
+        Probe("hook errors", partial(_errors, examined)),
+    ]
+
+
+def installed(found: Found, compared: Compared, *, now: float) -> Check:
+    """Judge the hooks of one harness by how they stand in its file and by what came of them."""
+    name = f"hooks {found.harness}"
+    project = " --project DIR" if found.scope == "project" else ""
+    again = f"`memsyncd hooks install --harness {found.harness}{project}`"
+    if found.state == "unreadable":
+        return failed(name, f"{found.file}: {' '.join(found.problems)}", f"Set {found.file} right, then {again}.")
+    if found.state == "broken" or found.problems:
+        return failed(name, f"{found.file}: {'; '.join(found.problems)}", f"{again} puts a program that is gone right.")
+    if found.missing:
+        return failed(name, f"{found.file} lacks {', '.join(found.missing)} as this version has them", again)
+    told = f"{counted(len(found.events), 'event', 'events')} registered, {last_seen(compared, now)}"
+    trouble = _trouble(compared)
+    if trouble:
+        remedy = (
+            f"Look into {found.file} and {found.harness}'s own list of hooks (a second switch, a plugin's scope, trust "
+            f"it asks for), then {again} and start a new session."
+        )
+        return failed(name, f"{told}; {trouble}", remedy)
+    if found.foreign:
+        told += f"; may record the same sessions: {', '.join(found.foreign)}"
+    if compared.rare and compared.newest:
+        told += f"; not come so far, as may be right: {', '.join(compared.rare)}"
+    return passed(name, told, "" if compared.newest else f"Start a new session of {found.harness}; then look again.")
+
+
+def uninstalled(harnesses_seen: Sequence[str]) -> Check:
+    """Judge a machine on which no harness has hooks of ours."""
+    hint = "`memsyncd hooks install --harness claude-code`; `memsyncd hooks list` shows every harness."
+    if harnesses_seen:
+        told = f"events come from {', '.join(harnesses_seen)}, by hooks put in by hand or in a project"
+        return passed("hooks", told, hint)
+    return unchecked("hooks", "no harness has hooks of ours, and no event ever came", hint)
+
+
+def errors(log: str, age: float, last: str) -> Check:
+    """Judge what hooks wrote down about what they could not do; `age` is of the last line, in seconds."""
+    name = "hook errors"
+    if age < RECENT_SECONDS:
+        return failed(name, f"a hook lost something {span(age)} ago: {last}", f"`tail {log}` shows the last ones.")
+    return passed(name, f"the last one is {span(age)} old ({log})")
+
+
+def _trouble(compared: Compared) -> str:
+    told = []
+    if compared.lost:
+        told.append(f"never came, though others did: {', '.join(compared.lost)}")
+    if compared.gone:
+        told.append(f"come no more: {', '.join(compared.gone)}")
+    return "; ".join(told)
+
+
+def _probe(examined: Examination) -> list[Check]:
+    seen = {spool.harness: _seen(examined, spool.evidence) for spool in examined.spools if spool.own}
+    found = []
+    for harness in HARNESSES.values():
+        for state in _states(harness, examined):
+            if state.state != "absent":
+                compared = compare(harness.events, state.events, seen.get(harness.name, {}))
+                found.append(installed(state, compared, now=examined.wall()))
+    return found or [uninstalled([harness for harness, kinds in seen.items() if kinds])]
+
+
+def _states(harness: Harness, examined: Examination) -> list[Found]:
+    """Look at the user's file, and at that of the project one stands in where it has any of ours."""
+    data = examined.environ.get("MEMSYNCD_HOME", "")
+    found = []
+    for root, is_project in ((examined.home, False), (Path(examined.cwd), True)):
+        if is_project and root == examined.home:
+            continue
+        try:
+            found.append(look(harness, Around(root, examined.environ, examined.uid, is_project, data)))
+        except (Unsupported, ValueError):
+            continue
+    return [state for state in found if state.scope == "user" or state.events]
+
+
+def _seen(examined: Examination, evidence: Path) -> Mapping[str, Seen]:
+    """Return what came; nothing where the file cannot be read, of which its own check tells."""
+    if examined.is_another_s or not evidence.exists():
+        return {}
+    try:
+        if examined.is_held or Path(f"{evidence}-shm").exists():
+            uri = f"{evidence.absolute().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True)) as connection:
+                return read(connection)
+        with snapshot.connected(evidence) as connection:
+            return read(connection)
+    except (sqlite3.Error, OSError, snapshot.NotADatabaseError):
+        return {}
+
+
+def _errors(examined: Examination) -> Check:
+    newest: tuple[float, Path] | None = None
+    for directory in _log_directories(examined):
+        log = Path(os.fsdecode(directory), examined.places.hook_error_log.name)
+        try:
+            found = log.stat()
+        except OSError:
+            continue
+        if found.st_uid == examined.uid and (newest is None or found.st_mtime > newest[0]):
+            newest = (found.st_mtime, log)
+    if newest is None:
+        return passed("hook errors", "no hook has ever failed to write what it was given")
+    return errors(str(newest[1]), max(0.0, examined.wall() - newest[0]), _last_line(newest[1]))
+
+
+def _log_directories(examined: Examination) -> list[bytes]:
+    """Return where this home's hooks write what they could not do. The places they turn to where that fails too are
+    every home's of this user, and are nobody's word about one that is named by MEMSYNCD_HOME."""
+    data = os.fsencode(examined.places.data)
+    environ = {os.fsencode(name): os.fsencode(value) for name, value in examined.environ.items()}
+    return [data] if b"MEMSYNCD_HOME" in environ else list(error_log_places(data, environ))
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line: a time, an action, a harness and an error's name, never a payload."""
+    with log.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - LAST_BYTES))
+        lines = file.read().decode("ascii", "replace").splitlines()
+    return lines[-1] if lines else "its log is empty"
