@@ -162,29 +162,26 @@ def test_the_handshake_by_raw_lines(raw: Raw) -> None:
     assert raw.process.stderr.read() == b""
 
 
-def test_a_first_message_without_handshake_by_raw_lines(raw: Raw) -> None:
-    """2026-07-28: each request carries its envelope; discovery names the version, results say that they are whole."""
-    found = raw.ask("server/discover", {"_meta": META})["result"]
-    assert found["supportedVersions"] == ["2026-07-28"]
-    listed = raw.ask("tools/list", {"_meta": META})["result"]
-    assert (len(listed["tools"]), listed["resultType"], listed["cacheScope"]) == (9, "complete", "public")
-    assert listed["ttlMs"] > 0
-    call = {"name": "memory_queue_status", "arguments": {}, "_meta": META}
-    told = raw.ask("tools/call", call)["result"]
-    assert told["resultType"] == "complete"
-    assert told["structuredContent"]["state"] == "down"
-    assert raw.ask("tools/list")["error"]["code"] == -32602
-    assert raw.ask("initialize", HELLO)["error"]["code"] == -32022
-
-
-def test_standard_output_is_protocol_only(home: Home, tmp_path: Path) -> None:
-    """Whatever libraries, children, warnings and exit handlers print stands on standard error."""
+def test_requests_without_handshake_and_an_output_that_is_protocol_only(home: Home, tmp_path: Path) -> None:
+    """2026-07-28: each request carries its envelope; discovery names the version, results say that they are whole.
+    Whatever libraries, children, warnings and exit handlers print meanwhile stands on standard error."""
     (tmp_path / "sitecustomize.py").write_text(NOISY)
     raw = Raw(home, PYTHONPATH=f"{tmp_path}{os.pathsep}{os.getcwd()}")
     try:
-        raw.greet()
+        found = raw.ask("server/discover", {"_meta": META})["result"]
+        assert found["supportedVersions"] == ["2026-07-28"]
+        listed = raw.ask("tools/list", {"_meta": META})["result"]
+        assert (len(listed["tools"]), listed["resultType"], listed["cacheScope"]) == (9, "complete", "public")
+        assert listed["ttlMs"] > 0
         for number in range(10):
-            raw.ask("tools/call", {"name": "memory_remember", "arguments": {"key": f"k{number}", "value": "v"}})
+            note = {"key": f"k{number}", "value": "v"}
+            kept = raw.ask("tools/call", {"name": "memory_remember", "arguments": note, "_meta": META})
+            assert not kept["result"]["isError"]
+        told = raw.ask("tools/call", {"name": "memory_queue_status", "arguments": {}, "_meta": META})["result"]
+        assert told["resultType"] == "complete"
+        assert told["structuredContent"]["state"] == "down"
+        assert raw.ask("tools/list")["error"]["code"] == -32602
+        assert raw.ask("initialize", HELLO)["error"]["code"] == -32022
         out, err = raw.process.communicate(timeout=20)
     finally:
         raw.close()
