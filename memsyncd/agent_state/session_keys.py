@@ -16,7 +16,8 @@ class SessionKey:
 
 
 class MemoryScope(str, Enum):  # noqa: UP042  (a StrEnum prints otherwise, and programs print it)
-    """Who shares what is kept."""
+    """Who shares what is kept under a key: everybody, one agent, or those that were given it. `memsyncd.MemoryScope` is
+    another thing: how wide a memory reaches."""
 
     GLOBAL = "global"
     AGENT = "agent"

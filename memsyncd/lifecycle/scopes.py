@@ -32,7 +32,8 @@ class GlobalScopeRefused(MemoryScopeError):
 
 
 class MemoryScope(StrEnum):
-    """`project` is one project of a user, `session` one run of it, `global` all that is the user's."""
+    """How wide a memory reaches: `project` is one project of a user, `session` one run of it, `global` all that is the
+    user's. `memsyncd.agent_state.MemoryScope` is another thing: who shares a key of session state."""
 
     PROJECT = "project"
     SESSION = "session"
