@@ -16,7 +16,7 @@ SENTENCES: Mapping[str, str] = {
     "put-off": "Put off",
     "refused": "Refused",
     "nothing": "Nothing to deliver",
-    "waiting": "Asked for",
+    "waiting": "Asked for a delivery",
 }
 """One word for each outcome; none can be taken for another (never-again 143)."""
 
@@ -61,6 +61,6 @@ def sentence(answer: Mapping[str, Any]) -> str:
     packets, reason = answer.get("packets"), clean(answer.get("reason") or "")
     if isinstance(packets, list):
         packets = len(packets)
-    if packets and outcome != "nothing":
+    if packets and outcome not in {"nothing", "waiting"}:  # there may be more before it is over
         told += f": {counted(int(packets), 'packet', 'packets')}"
     return f"{told} ({reason})." if reason else f"{told}."

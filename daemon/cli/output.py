@@ -1,5 +1,6 @@
 """What goes to standard output: JSON, or lines whose tones become colours on a terminal."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,6 +19,9 @@ STYLES: Mapping[Tone, Mapping[str, Any]] = {
     "strong": {"bold": True},
     "faint": {"dim": True},
 }
+
+PLAINEST = frozenset({"C", "POSIX"})
+"""Locales without any letters but ASCII's. Python writes UTF-8 in them all the same (PEP 540)."""
 
 
 def emit_json(document: object) -> None:
@@ -40,8 +44,8 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """Return the text as the stream's encoding can take it."""
-    encoding = stream.encoding or "ascii"
+    """Return the text as the stream's encoding can take it; in plain marks where the locale is set to the plainest."""
+    encoding = "ascii" if os.environ.get("LC_ALL") in PLAINEST else stream.encoding or "ascii"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -49,6 +53,15 @@ def encodable(text: str, stream: TextIO) -> str:
             text = text.replace(mark, plain)
         return text.encode(encoding, "replace").decode(encoding)
     return text
+
+
+def silence() -> None:
+    """Point both outputs at nothing: who read them is gone, and the interpreter writes the rest out at its end."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # it has no descriptor, as in a test
+            os.dup2(nothing, stream.fileno())
+    os.close(nothing)
 
 
 def width() -> int:

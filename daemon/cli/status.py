@@ -12,13 +12,15 @@ from daemon.cli.surroundings import Surroundings
 
 @click.command(short_help="What waits, runs, failed and why, and what to do.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole document as JSON.")
-@click.option("--watch", is_flag=True, help="Keep the screen live; Ctrl-C ends it. With --json, a line a second.")
+@click.option("--watch", is_flag=True, help="A live screen, with charts and keys. With --json, a line a second.")
 @click.pass_obj
 def status(around: Surroundings, as_json: bool, watch: bool) -> int:
     """Say what waits, what runs, what failed and why, and what to do about it.
 
-    Works from the files when the daemon is down. Exit code: 0 healthy (also while paused by you), 1 not healthy,
-    3 the daemon is not running.
+    Works from the files when the daemon is down. On the live screen q ends it, p pauses and resumes, f flushes, and r
+    has everything tried again that was given up.
+
+    Exit code: 0 healthy (also while paused by you), 1 not healthy, 3 the daemon is not running.
     """
     if watch:
         from daemon.cli.watch import watch as keep_watching  # noqa: PLC0415  (loads rich)
@@ -39,11 +41,15 @@ def current(around: Surroundings) -> dict[str, Any]:
     try:
         return link.get(around, "/status")
     except (link.NotRunning, link.Unanswered, link.NotFound, link.Refused) as error:
-        from daemon.status.offline import offline_parts  # noqa: PLC0415  (only without a daemon)
-        from daemon.status.report import status_document  # noqa: PLC0415
+        return from_files(around, "" if isinstance(error, link.NotRunning) else str(error))
 
-        why = "" if isinstance(error, link.NotRunning) else str(error)
-        return status_document(offline_parts(around.places(), around.environ, now=around.wall(), unanswered=why))
+
+def from_files(around: Surroundings, why: str) -> dict[str, Any]:
+    """Return what the files tell; `why` says in a sentence how asking the daemon ended, empty where none listens."""
+    from daemon.status.offline import offline_parts  # noqa: PLC0415  (only without a daemon)
+    from daemon.status.report import status_document  # noqa: PLC0415
+
+    return status_document(offline_parts(around.places(), around.environ, now=around.wall(), unanswered=why))
 
 
 def exit_code(document: dict[str, Any]) -> int:

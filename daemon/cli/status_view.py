@@ -21,8 +21,9 @@ LABEL = 12
 TONES: Mapping[str, Tone] = {"ok": "good", "starting": "warn", "stopping": "warn", "paused": "warn"}
 MARKS: Mapping[str, str] = {"good": "●", "warn": "◐", "bad": "✖"}
 PLAIN_MARKS: Mapping[str, str] = {
-    **{"●": "*", "◐": "~", "✖": "!", "→": "->", "…": "...", "·": "-", "▁": "_", "▂": ".", "▃": ".", "▄": ":"},
-    **{"▅": ":", "▆": "+", "▇": "+", "█": "#"},
+    "→": "->",
+    "…": "...",
+    **dict(zip("●◐✖·▁▂▃▄▅▆▇█", "*~!-_..::++#", strict=True)),
 }
 """What stands in for a character the terminal's encoding does not have."""
 

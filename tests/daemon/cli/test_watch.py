@@ -1,70 +1,24 @@
 """`status --watch` and colours on a real pseudo-terminal, against a real socket."""
 
-import contextlib
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from daemon.status_socket.socket_file import listen
+from tests.daemon.cli.on_terminal import DEADLINE, ROOT, daemon, terminal
 
-ROOT = Path(__file__).parents[3]
-DEADLINE = 20.0
-CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-class Terminal:
-    """A command on a pseudo-terminal of 100 by 40."""
-
-    def __init__(self, home: Path, *words: str, **environ: str) -> None:
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        given = {"HOME": str(home), "MEMSYNCD_HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8", **environ}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "daemon", *words],
-            cwd=ROOT, env=given, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-        )  # fmt: skip
-        os.close(slave)
-        self.seen = ""
-
-    def until(self, text: str) -> None:
-        """Read until `text` has come, colours left out."""
-        end = time.monotonic() + DEADLINE
-        while text not in CONTROL.sub("", self.seen):
-            ready, _, _ = select.select([self.master], [], [], max(end - time.monotonic(), 0.0))
-            assert ready, f"{text!r} did not come: {self.seen[-2000:]!r}"
-            try:
-                self.seen += os.read(self.master, 65536).decode()
-            except OSError:
-                pytest.fail(f"it ended before {text!r} came: {self.seen[-2000:]}")
-
-    def rest(self) -> str:
-        """Read to the end, which a terminal tells by an error."""
-        with contextlib.suppress(OSError):
-            while chunk := os.read(self.master, 65536):
-                self.seen += chunk.decode()
-        return self.seen
-
-    def close(self) -> None:
-        """End what still runs."""
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(DEADLINE)
-        os.close(self.master)
+LIVE = ("status", "--watch")
+ENTERED, LEFT, SHOWN = "\x1b[?1049h", "\x1b[?1049l", "\x1b[?25h"
+HOME = "\x1b[H"
 
 
 @pytest.fixture
@@ -74,92 +28,178 @@ def home() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
-@contextlib.contextmanager
-def terminal(home: Path, *words: str, **environ: str) -> Iterator[Terminal]:
-    opened = Terminal(home, *words, **environ)
-    try:
-        yield opened
-    finally:
-        opened.close()
-
-
-SERVER = """
-import asyncio, sys
-from pathlib import Path
-from daemon.status_socket.http_socket import HttpSocket
-from daemon.status_socket.routes import routes
-from daemon.status.report import StatusParts, status_document
-
-class View:
-    def status(self):
-        return status_document(StatusParts(version=sys.argv[2], now=1.8e9, pid=7, started_at=1.8e9))
-
-async def serve():
-    listening = HttpSocket(Path(sys.argv[1]), routes(View()))
-    await listening.start()
-    print("ready", flush=True)
-    await asyncio.Event().wait()
-
-asyncio.run(serve())
-"""
-
-
-@contextlib.contextmanager
-def daemon(home: Path, version: str) -> Iterator[None]:
-    """Run a process that answers /status as a daemon of that version."""
-    (home / "run").mkdir(mode=0o700, exist_ok=True)
-    socket = str(home / "run/status.sock")
-    process = subprocess.Popen([sys.executable, "-c", SERVER, socket, version], cwd=ROOT, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        yield
-    finally:
-        process.kill()
-        process.communicate(timeout=DEADLINE)
+@pytest.fixture(scope="module")
+def served() -> Iterator[Path]:
+    """Return a home whose daemon answers to all that do not change it."""
+    directory = Path(tempfile.mkdtemp(dir="/tmp"))
+    with daemon(directory, "1.1.1"):
+        yield directory
+    shutil.rmtree(directory)
 
 
 def test_watch_survives_the_daemon_going_and_coming(home: Path) -> None:
-    """The screen follows the daemon down and up again; Ctrl-C ends it with 0, quietly, the cursor back."""
-    with terminal(home, "status", "--watch") as screen:
+    """The screen follows the daemon down and up again; q ends it with 0, quietly."""
+    with terminal(home, *LIVE) as screen:
         screen.until("The daemon is not running")
         with daemon(home, "1.1.1"):
             screen.until("1.1.1, pid 7")
-            screen.seen = ""
+            screen.forget()
         screen.until("The daemon is not running")
         with daemon(home, "2.2.2"):
             screen.until("2.2.2, pid 7")
-        screen.process.send_signal(signal.SIGINT)
+        screen.press("q")
+        assert screen.ended() == 0
+        assert "Traceback" not in screen.seen
+
+
+def test_the_charts_show_the_daemons_history(served: Path) -> None:
+    """Depth, throughput and latency of the last hour are drawn, with what their highest column stands for."""
+    with terminal(served, *LIVE, columns=80, rows=24) as screen:
+        screen.until("q quit")
+        told = screen.plain()
+    for words in ("waiting ", "41", "3 now", "delivered ", "7/h", "latency ", "1.5 s", "60 min ago", "█"):
+        assert words in told
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, "\x03", "q"])
+def test_however_it_ends_the_terminal_is_as_before(served: Path, how: signal.Signals | str) -> None:
+    """By a key, Ctrl-C or a signal: 0, the first screen, the cursor and the modes are back."""
+    with terminal(served, *LIVE) as screen:
+        screen.until("q quit")
+        assert ENTERED in screen.seen and not screen.is_as_before()
+        screen.press(how) if isinstance(how, str) else screen.process.send_signal(how)
+        assert screen.ended() == 0
+        assert screen.is_as_before()
+        assert screen.seen.rindex(LEFT) > screen.seen.rindex(ENTERED)
+        assert screen.seen.endswith((SHOWN + LEFT, LEFT + SHOWN, SHOWN))
+
+
+def test_an_error_gives_the_terminal_back_too(home: Path) -> None:
+    """What cannot be drawn or looked at ends it with its own code, on the first screen."""
+    script = (
+        "import sys, daemon.cli.watch_feed as feed; looks = []\n"
+        "def look(self):\n"
+        "    looks.append(1)\n"
+        "    if len(looks) > 1: raise RuntimeError('of a test')\n"
+        "    return feed.Look({'state': 'ok', 'summary': 'Well.'}, [None] * 60, 0.0)\n"
+        "feed.Looker.look = look\n"
+        "import daemon.__main__; sys.exit(daemon.__main__.main(['status', '--watch']))"
+    )
+    with terminal(home, program=script) as screen:
+        assert screen.ended() == 1
+        assert screen.is_as_before()
+        assert screen.seen.rindex("RuntimeError: of a test") > screen.seen.rindex(LEFT)
+
+
+def test_a_closed_terminal_is_a_quiet_end(served: Path) -> None:
+    """Where the window is closed there is nobody to tell anything, and nothing failed."""
+    with terminal(served, *LIVE) as screen:
+        screen.until("q quit")
+        screen.hang_up()
         assert screen.process.wait(DEADLINE) == 0
-        left = screen.rest()
-    assert "Traceback" not in left
-    assert left.rstrip().endswith("\x1b[?25h")
 
 
-def test_watch_ended_by_a_signal_gives_the_cursor_back(home: Path) -> None:
-    """SIGTERM ends the watching as cleanly as Ctrl-C."""
-    with terminal(home, "status", "--watch") as screen:
-        screen.until("Ctrl-C ends")
-        screen.process.send_signal(signal.SIGTERM)
-        assert screen.process.wait(DEADLINE) == 0
-        assert screen.rest().rstrip().endswith("\x1b[?25h")
+def test_keys_do_what_they_say(home: Path) -> None:
+    """With p it pauses and resumes, f flushes, r asks once and retries; arrows and other keys do nothing."""
+    with daemon(home, "1.1.1"), terminal(home, *LIVE) as screen:
+        screen.until("p pause")
+        screen.press("\x1b[Ax")
+        screen.press("p")
+        screen.until("Everything is paused until")
+        screen.until("p resume")
+        screen.forget()
+        screen.press("p")
+        screen.until("Everything goes on.")
+        screen.press("f")
+        screen.until("Delivered: 2 packets.")
+        screen.press("r")
+        screen.until("1 packet was given up. Have all of it tried again?")
+        screen.press("n")
+        screen.forget()
+        screen.press("r")
+        screen.until("(y/n)")
+        screen.press("y")
+        screen.until("1 job ready again.")
+        screen.press("r")
+        screen.until("Nothing was given up.")
 
 
-def test_watch_fits_the_terminal(home: Path) -> None:
-    """No line is drawn wider than the 100 columns."""
-    with terminal(home, "status", "--watch", MEMSYNCD_HOME=str(home / ("x" * 60) / ("y" * 60))) as screen:
-        screen.until("Ctrl-C ends")
-    assert max(len(line) for line in CONTROL.sub("", screen.seen).splitlines()) <= 100
+def test_keys_without_a_daemon(home: Path) -> None:
+    """A pause is made on the files, and what needs the daemon says so."""
+    with terminal(home, *LIVE) as screen:
+        screen.until("The daemon is not running")
+        screen.press("f")
+        screen.until("The daemon is not running. Start it with `memsyncd run`.")
+        screen.press("p")
+        screen.until("Everything is paused until")
+        assert (home / "paused").exists()
+
+
+def test_a_daemon_that_hangs_stops_no_key(home: Path) -> None:
+    """While an answer is waited for, the screen is alive."""
+    with daemon(home, "1.1.1", "silent"), terminal(home, *LIVE) as screen:
+        screen.until("Asking the daemon")
+        screen.press("q")
+        assert screen.ended() == 0
+
+
+def test_watch_fits_the_terminal(served: Path) -> None:
+    """However small the window gets while it is drawn, it is filled and no more."""
+    with terminal(served, *LIVE) as screen:
+        screen.until("q quit")
+        for columns, rows in ((80, 24), (40, 12), (20, 5), (1, 1)):
+            screen.resize(columns, rows)
+            for _ in range(2):  # of what was drawn before it was resized there may be a rest
+                screen.until(HOME, raw=True)
+                screen.seen = screen.seen.rpartition(HOME)[2]
+            lines = screen.plain().split("\r\n")
+            assert len(lines) <= rows
+            assert max(len(line) for line in lines) <= columns
+
+
+def test_it_stands_aside_for_ctrl_z(served: Path) -> None:
+    """Stopped, it has given the terminal back; continued, it draws again and has its keys."""
+    with terminal(served, *LIVE) as screen:
+        screen.until("q quit")
+        screen.press("\x1a")
+        assert os.waitid(os.P_PID, screen.process.pid, os.WSTOPPED | os.WNOWAIT) is not None
+        assert screen.is_as_before()
+        screen.process.send_signal(signal.SIGCONT)
+        screen.forget()
+        screen.until("q quit")
+        screen.press("q")
+        assert screen.ended() == 0
+
+
+def test_a_terminal_that_cannot_be_drawn_on(home: Path) -> None:
+    """A dumb one is told the sentence each time it changes, without a control character."""
+    with terminal(home, *LIVE, TERM="dumb") as screen:
+        screen.until("down: The daemon is not running")
+        with daemon(home, "1.1.1"):
+            screen.until("ok: 3 jobs wait")
+        screen.press("q")
+        assert screen.ended() == 0
+        assert "\x1b" not in screen.seen
+
+
+def test_charts_in_ascii(served: Path) -> None:
+    """Where the locale has no blocks, characters of every keyboard stand in; and NO_COLOR leaves colours out."""
+    with terminal(served, *LIVE, LC_ALL="C", NO_COLOR="1") as screen:
+        screen.until("q quit")
+        assert screen.seen.isascii()
+        assert "#" in screen.seen
+        assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen.seen)
 
 
 def test_colours_only_where_wanted(home: Path) -> None:
     """A terminal gets colour; NO_COLOR, a dumb terminal and a pipe get none."""
     with terminal(home, "status") as screen:
-        assert "\x1b[31m" in screen.rest()
-        assert screen.process.wait(DEADLINE) == 3
+        assert screen.ended() == 3
+        assert "\x1b[31m" in screen.seen
     for environ in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         with terminal(home, "status", **environ) as screen:
-            assert "\x1b" not in screen.rest()
+            assert screen.ended() == 3
+            assert "\x1b" not in screen.seen
     piped = subprocess.run(
         [sys.executable, "-m", "daemon", "status"],
         cwd=ROOT, env={"HOME": str(home), "MEMSYNCD_HOME": str(home)}, capture_output=True, timeout=DEADLINE, check=False,
