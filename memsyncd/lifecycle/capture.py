@@ -36,7 +36,8 @@ def prepare_user_text(content: object) -> str:
 def prepare_conversation(messages: Iterable[Message | Mapping[str, object]]) -> list[Message]:
     """Return the user's and the assistant's messages with words in them, in order (facts 18.12).
 
-    Text blocks are joined by line breaks; other roles, other blocks and messages without words are left out.
+    Text blocks are joined by line breaks; other roles, other blocks, messages without words and what is no message are
+    left out.
     """
     prepared: list[Message] = []
     for message in messages:
@@ -82,9 +83,11 @@ def _end_of_lines(text: str, position: int, end: int) -> int:
     return lines.end() if lines else end
 
 
-def _parts(message: Message | Mapping[str, object]) -> tuple[str, object]:
+def _parts(message: object) -> tuple[str, object]:
     if isinstance(message, Message):
         return message.role, message.content
+    if not isinstance(message, Mapping):  # a transcript's line is not always what it should be
+        return "", None
     role = message.get("role")
     return role if isinstance(role, str) else "", message.get("content")
 

@@ -5,6 +5,7 @@ Both come back when the time is over, whatever the search does. Time is monotoni
 
 import asyncio
 import contextvars
+import inspect
 import threading
 from collections.abc import Awaitable
 from concurrent.futures import Future
@@ -100,8 +101,9 @@ async def ask_async(search: AsyncSearch, query: str, *, seconds: float) -> objec
 
 
 def _settled(result: object) -> object:
-    if asyncio.iscoroutine(result):
-        result.close()
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()  # else it warns that nobody awaited it
         raise TypeError("the search is asynchronous: await recall_async")
     return result
 

@@ -1,6 +1,7 @@
 """What of a conversation may be kept."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -63,6 +64,12 @@ def test_only_what_was_said_is_kept() -> None:
         Message("assistant", f"it is {REPLACEMENT}"),
         Message("assistant", "<system-reminder> stays in what an assistant says"),
     ]
+
+
+def test_what_is_no_message_is_passed_over() -> None:
+    """A transcript's line may be anything; those beside it are kept."""
+    odd: list[Any] = [None, 5, "user", {"role": "user"}, {"role": "user", "content": [None, 5, {"type": "text"}]}]
+    assert prepare_conversation([*odd, {"role": "user", "content": "said"}]) == [Message("user", "said")]
 
 
 def test_json_with_a_password_is_redacted() -> None:

@@ -107,6 +107,13 @@ def test_an_asynchronous_search_given_to_a_blocking_recall_is_told() -> None:
     assert "recall_async" in recall.reason
 
 
+def test_a_generator_is_no_asynchronous_search() -> None:
+    """It is told as what it is, which is no list."""
+    recall = MemoryLifecycle().recall(PROMPT, lambda _: (each for each in [A]))  # type: ignore[arg-type, return-value]
+    assert recall.outcome is Outcome.FAILED
+    assert "no list of memories but generator" in recall.reason
+
+
 def test_an_asynchronous_host_gets_the_same() -> None:
     """One object, one set of shown memories, whichever way it is asked."""
 
