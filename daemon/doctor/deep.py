@@ -13,10 +13,11 @@ from daemon.api_key.source import KeySource
 from daemon.compose import platform_of, whose_memories
 from daemon.doctor.account import REMEDIES
 from daemon.doctor.check import Check, failed, passed, unchecked
+from daemon.doctor.database_file import look
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
 from memsyncd.clock import Clock
-from memsyncd.platforms.local import deleting
+from memsyncd.platforms.local import deleting, schema
 from memsyncd.platforms.platform import (
     Batch,
     Extraction,
@@ -71,9 +72,16 @@ def marker_file(name: str, directory: Path, content: bytes, monotonic: Callable[
 
 
 def round_trip(
-    platform: Platform, user: str, token: str, *, monotonic: Callable[[], float], wait: Callable[[float], None]
+    platform: Platform,
+    user: str,
+    token: str,
+    *,
+    delete: Callable[[str], int],
+    monotonic: Callable[[], float],
+    wait: Callable[[float], None],
 ) -> Check:
-    """Have the platform make a memory, find it by a search, and delete it. `token` is a word that occurs nowhere else."""
+    """Have the platform make a memory, find it by a search, and delete it by its id with `delete`, which tells whether
+    there was one. `token` is a word that occurs nowhere else."""
     name = "memory"
     begun = monotonic()
     batch = _batch(user, token)
@@ -86,7 +94,7 @@ def round_trip(
             return passed(name, "the platform took the marker and found nothing in it worth keeping; nothing is left")
         found = _found(platform, batch, token)
         ids = dict.fromkeys(memory.id for memory in (*found, *extraction.told))
-        deleted = sum(platform.delete(memory_id) for memory_id in ids)
+        deleted = sum(delete(memory_id) for memory_id in ids)
     except PlatformError as error:
         remedy = next((words for kind, words in REMEDIES.items() if isinstance(error, kind)), "")
         return failed(name, error.message[:300], remedy or "`memsyncd status` says more.")
@@ -98,7 +106,7 @@ def round_trip(
 
 
 def _batch(user: str, token: str) -> Batch:
-    packet = f"doctor-{token}"
+    packet = _packet(token)
     return Batch(
         packet_id=packet,
         number=0,
@@ -133,6 +141,34 @@ def _found(platform: Platform, batch: Batch, token: str) -> list[Memory]:
     return [memory for memory in platform.search(query) if token in memory.memory]
 
 
+def _unready(examined: Examination) -> str:
+    """Return why the embedded platform's file is not written to: only the daemon makes it and brings it forward
+    (never-again 53)."""
+    path = examined.places.memory_file
+    looked = look(
+        path,
+        lambda connection: {"memories": connection.execute("PRAGMA user_version").fetchone()[0]},
+        is_served=examined.is_held,
+        within=0.0,
+        monotonic=examined.monotonic,
+    )
+    if not looked.exists:
+        return f"there is no {path} yet: the daemon makes it"
+    if looked.error or looked.unreadable:
+        return f"{path}: {looked.error or looked.unreadable}"
+    found = looked.versions.get("memories", 0)
+    return "" if found == schema.VERSION else f"{path} is of version {found}: the daemon brings it forward"
+
+
+def _delete_locally(memory_file: Path, token: str, _memory_id: str = "") -> int:
+    """Delete what came of the marker, its packet included, so that nothing of it stays, not even that it was there."""
+    return deleting.delete_late(memory_file, [_packet(token)], at="")
+
+
+def _packet(token: str) -> str:
+    return f"doctor-{token}"
+
+
 def _name(path: Path, examined: Examination) -> str:
     return "write data" if path == examined.places.data else f"write {path.parent.name}"
 
@@ -150,18 +186,21 @@ def _memory(examined: Examination) -> Check:
     if examined.faults or examined.is_another_s:
         return unchecked("memory", "the configuration is wrong" if examined.faults else "it is another user's")
     kind, user = examined.settings.platform.kind, whose_memories(examined.settings, examined.environ)
-    if kind == "local" and not examined.places.data.is_dir():
-        return unchecked("memory", f"there is no {examined.places.data} yet")
+    if kind == "local" and (why := _unready(examined)):
+        return unchecked("memory", why)
     source = KeySource.from_settings(examined.settings, examined.environ)
     token = f"zq{os.urandom(6).hex()}"
     try:
         platform = platform_of(examined.places, examined.settings, source, Clock())
         try:
-            return round_trip(platform, user, token, monotonic=examined.monotonic, wait=time.sleep)
+            delete = (
+                partial(_delete_locally, examined.places.memory_file, token) if kind == "local" else platform.delete
+            )
+            return round_trip(platform, user, token, delete=delete, monotonic=examined.monotonic, wait=time.sleep)
         finally:
             platform.close()
-            if kind == "local":  # of its packet nothing stays, and no memory of it is buried
+            if kind == "local":
                 with contextlib.suppress(PlatformError):
-                    deleting.delete_late(examined.places.memory_file, [f"doctor-{token}"], at="")
+                    _delete_locally(examined.places.memory_file, token)
     finally:
         source.close()

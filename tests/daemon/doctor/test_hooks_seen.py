@@ -1,0 +1,149 @@
+"""The events expected of a harness, compared with those that came."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon.doctor import hooks
+from daemon.doctor.hooks_seen import LOST_SECONDS, Compared, Seen, compare
+from daemon.installing import hooks as installing
+from daemon.installing.harnesses import HARNESSES
+from tests.daemon.composed import Composed, composed
+from tests.daemon.doctor.examined import examine_home, found
+
+NOW = 1_800_000_000.0
+EVENTS = HARNESSES["claude-code"].events
+ALL = tuple(event.name for event in EVENTS)
+RARE = ["PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop"]
+
+
+def seen(**kinds: int) -> dict[str, Seen]:
+    return {kind: Seen(events=number, sessions=number, last=NOW) for kind, number in kinds.items()}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "lost", "rare"),
+    [
+        ({}, [], ["SessionStart", "UserPromptSubmit", *RARE, "Stop"]),
+        (seen(session_start=1, user_prompt=1), [], [*RARE, "Stop"]),
+        (seen(session_start=2, user_prompt=2), ["Stop"], RARE),
+        (seen(session_start=2, assistant_stop=1), ["UserPromptSubmit"], RARE),
+        (seen(user_prompt=1, assistant_stop=1), [], ["SessionStart", *RARE]),
+        (seen(user_prompt=2, assistant_stop=2), ["SessionStart"], RARE),
+        (seen(session_start=2, user_prompt=2, assistant_stop=2, tool_result=9), [], RARE[1:]),
+    ],
+)
+def test_an_event_is_lost_where_others_show_that_it_happened(kinds: dict[str, Seen], lost: list[str], rare: list[str]) -> None:  # fmt: skip
+    """A session that is under way shows nothing; what happens in some sessions only is named and no fault."""
+    compared = compare(EVENTS, ALL, kinds)
+    assert (list(compared.lost), list(compared.rare)) == (lost, rare)
+
+
+def test_what_comes_no_more_is_told() -> None:
+    """Prompts that last came long before the newest event have lost their hook, for the harness or for good."""
+    kinds = seen(session_start=9, user_prompt=9, assistant_stop=9)
+    kinds["user_prompt"] = Seen(9, 9, NOW - LOST_SECONDS - 1)
+    assert compare(EVENTS, ALL, kinds).gone == ["UserPromptSubmit"]
+
+
+def test_what_is_not_registered_is_not_expected() -> None:
+    """Only the harness's entries of ours count."""
+    compared = compare(EVENTS, ["UserPromptSubmit"], seen(user_prompt=5))
+    assert compared == Compared(["UserPromptSubmit"], [], [], [], NOW)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Composed]:
+    with composed(tmp_path) as made:
+        made.spool()
+        made.upkeep.refresh()
+        yield made
+
+
+def installed(home: Composed) -> Path:
+    around = installing.Around(home.root, {}, home_uid(), data=str(home.places.data))
+    return installing.install(HARNESSES["claude-code"], around).file
+
+
+def home_uid() -> int:
+    import os
+
+    return os.getuid()
+
+
+def check(home: Composed, **environ: str) -> Any:
+    return found(hooks.probes(examine_home(home.root, **environ)))
+
+
+def test_a_harness_with_hooks_is_named_with_what_never_came(home: Composed) -> None:
+    """Registered, its prompts come and its answers do not: the very event is named, with a remedy."""
+    installed(home)
+    home.record("s", "one", "two")
+    with sqlite3.connect(home.parts.served.store("claude-code").path) as connection:
+        connection.execute("DELETE FROM events WHERE kind = 'assistant_stop'")
+    connection.close()
+    told = check(home)["hooks claude-code"]
+    assert not told.ok
+    assert "never came, though others did: Stop" in told.message
+    assert "hooks install --harness claude-code" in told.remedy
+
+
+def test_a_harness_that_is_just_begun_is_well(home: Composed) -> None:
+    """Installed and nothing seen yet is no fault, and a hint says how to see something."""
+    installed(home)
+    told = check(home)["hooks claude-code"]
+    assert (told.ok, "none so far" in told.message, "new session" in told.remedy) == (True, True, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda config: config["hooks"].pop("Stop"), "lacks Stop"),
+        (lambda config: config.update(disableAllHooks=True), "disableAllHooks"),
+    ],
+)
+def test_what_keeps_hooks_from_running_fails(home: Composed, change: Any, words: str) -> None:
+    """A missing entry, a switch that is off."""
+    file = installed(home)
+    config = json.loads(file.read_text())
+    change(config)
+    file.write_text(json.dumps(config))
+    told = check(home)["hooks claude-code"]
+    assert not told.ok
+    assert words in told.message
+
+
+def test_an_unreadable_file_fails_with_its_reason(home: Composed) -> None:
+    """A configuration that is no JSON is named."""
+    file = installed(home)
+    file.write_text("{")
+    told = check(home)["hooks claude-code"]
+    assert not told.ok
+    assert str(file) in told.message
+
+
+def test_hooks_put_in_by_hand_are_seen_by_what_comes(home: Composed) -> None:
+    """Without an installed harness, the harnesses that events come from are named."""
+    assert not check(home)["hooks"].ran
+    home.record("s", "one")
+    assert "claude-code" in check(home)["hooks"].message
+
+
+def test_what_hooks_could_not_do_is_told_for_a_day(home: Composed) -> None:
+    """The last line of their log fails the check while it is young."""
+    import os
+    import time
+
+    assert check(home)["hook errors"].ok
+    log = home.places.hook_error_log
+    log.write_text("2026-01-01T00:00:00.000Z stop claude-code OSError ENOSPC\n")
+    told = check(home)["hook errors"]
+    assert not told.ok
+    assert "ENOSPC" in told.message
+    old = time.time() - 2 * 86_400
+    os.utime(log, (old, old))
+    assert check(home)["hook errors"].ok
