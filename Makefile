@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: run test lint types arrows tests demo bench soak clean
+.PHONY: run test lint types arrows tests demo bench soak man clean
 
 run: .venv/installed
 	@$(BIN)/memsyncd run
@@ -36,6 +36,10 @@ soak: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python -m bench
+
+# The manual page, of the commands as they are.
+man: .venv/installed
+	$(BIN)/python -m daemon.cli.manual > docs/memsyncd.1
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "memsyncd needs Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }

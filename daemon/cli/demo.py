@@ -12,7 +12,10 @@ from daemon.cli import exits
 )
 @click.pass_context
 def demo(ctx: click.Context) -> int:
-    """Hand over to the demo's own entry, which has its own options and help."""
+    """Play a recorded session through the real hook in a throw-away directory, offline, and find a memory of it.
+
+    With `--keep` that directory is kept, and it is told where it is.
+    """
     try:
         from daemon.demo import main  # noqa: PLC0415  (it loads the daemon)
     except ModuleNotFoundError as error:

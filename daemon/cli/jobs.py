@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from daemon.cli import exits, job_access
+from daemon.cli import completion, exits, job_access
 from daemon.cli.jobs_view import job_lines, jobs_lines
 from daemon.cli.output import emit_json, emit_lines, width
 from daemon.cli.surroundings import Surroundings
@@ -27,7 +27,12 @@ def jobs() -> None:
 @click.option("--state", type=click.Choice(STATES), default=None, help="Only jobs in this state.")
 @click.option("--kind", default="", metavar="K", help="Only jobs of this kind, such as flush.")
 @click.option(
-    "--limit", type=click.IntRange(1, job_access.ALL), default=100, show_default=True, help="At most so many."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, job_access.ALL),
+    default=100,
+    show_default=True,
+    help="At most so many.",
 )
 @as_json_option
 @click.pass_obj
@@ -42,7 +47,7 @@ def list_jobs(around: Surroundings, state: str | None, kind: str, limit: int, as
 
 
 @jobs.command()
-@click.argument("job_id", metavar="ID")
+@click.argument("job_id", metavar="ID", shell_complete=completion.any_jobs)
 @as_json_option
 @click.pass_obj
 def show(around: Surroundings, job_id: str, as_json: bool) -> int:
@@ -58,7 +63,7 @@ def show(around: Surroundings, job_id: str, as_json: bool) -> int:
 
 
 @jobs.command()
-@click.argument("job_ids", metavar="ID...", nargs=-1)
+@click.argument("job_ids", metavar="ID...", nargs=-1, shell_complete=completion.dead_jobs)
 @click.option("--dead", is_flag=True, help="Everything that was given up.")
 @as_json_option
 @click.pass_obj
@@ -73,7 +78,7 @@ def retry(around: Surroundings, job_ids: tuple[str, ...], dead: bool, as_json: b
 
 
 @jobs.command()
-@click.argument("job_ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("job_ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.dead_jobs)
 @as_json_option
 @click.pass_obj
 def discard(around: Surroundings, job_ids: tuple[str, ...], as_json: bool) -> int:

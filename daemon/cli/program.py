@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from daemon.cli import exits
 from daemon.cli.output import silence
 from daemon.cli.surroundings import Surroundings
 from memsyncd.version import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS: Mapping[str, str] = {
     "run": "daemon.cli.run:run",
@@ -35,6 +39,7 @@ COMMANDS: Mapping[str, str] = {
     "telemetry": "daemon.cli.telemetry:telemetry",
     "hook": "daemon.cli.hooks:hook",
     "hooks": "daemon.cli.hooks:hooks",
+    "completion": "daemon.cli.completion:completion",
 }
 """Name to `module:attribute`, in the order help shows them."""
 
@@ -57,6 +62,16 @@ class Commands(click.Group):
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete a command's name; for a shell that shows no help, without loading any."""
+        from daemon.cli.completion import is_bash  # noqa: PLC0415  (only when a shell asks)
+
+        if incomplete.startswith("-") or not is_bash(ctx):
+            return super().shell_complete(ctx, incomplete)
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        return [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
