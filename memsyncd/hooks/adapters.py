@@ -13,6 +13,17 @@ __all__ = ["ADAPTERS", "adapter_of", "directory_of", "harness_of", "records_for"
 
 GENERIC = "generic"
 
+_SIGNATURES = {
+    harness: [
+        (adapter.name, signature)
+        for adapter in ADAPTERS.values()
+        for signature in adapter.signatures
+        if harness in signature.hooks_of
+    ]
+    for harness in ADAPTERS
+}
+"""By the harness whose hooks others run: whose else a payload may be, and by what that is told."""
+
 
 def records_for(handoff: Handoff, harness: str, *, redact: Redact = bounding.unredacted) -> tuple[Record, ...]:
     """Return the records in `handoff`; never raises, whatever its `hook_input` holds. `harness` is the spool's own, for
@@ -46,14 +57,11 @@ def harness_of(handoff: Handoff, harness: str) -> str:
     """Return the harness whose payload it is: another's than the hook's where one runs the other's hooks
     (never-again 90). `harness` is the spool's own, for a handoff that names none."""
     named = handoff.harness or harness
-    for adapter in ADAPTERS.values():
-        for signature in adapter.signatures:
-            if (
-                named in signature.hooks_of
-                and all(key in handoff.hook_input for key in signature.has)
-                and not any(key in handoff.hook_input for key in signature.lacks)
-            ):
-                return adapter.name
+    for name, signature in _SIGNATURES.get(named, ()):
+        if all(key in handoff.hook_input for key in signature.has) and not any(
+            key in handoff.hook_input for key in signature.lacks
+        ):
+            return name
     return named
 
 

@@ -8,17 +8,29 @@ from memsyncd.hooks.adapter import Path, Paths
 
 def value(document: Mapping[str, Any], paths: Paths) -> Any:
     """Return the first value that is there and not null; None where there is none."""
-    return next((found for path in paths if (found := _at(document, path)) is not None), None)
+    for path in paths:
+        found = _at(document, path)
+        if found is not None:
+            return found
+    return None
 
 
 def text(document: Mapping[str, Any], paths: Paths) -> str:
     """Return the first text that is not empty; an empty one where there is none."""
-    return next((found for path in paths if isinstance(found := _at(document, path), str) and found), "")
+    for path in paths:
+        found = _at(document, path)
+        if found and isinstance(found, str):
+            return found
+    return ""
 
 
 def words(document: Mapping[str, Any], paths: Paths) -> str:
     """Return the first text that has words, or that of the text parts of a list of them, as some send a prompt."""
-    return next((found for path in paths if (found := as_words(_at(document, path))).strip()), "")
+    for path in paths:
+        found = as_words(_at(document, path))
+        if found.strip():
+            return found
+    return ""
 
 
 def as_words(found: object) -> str:
@@ -31,10 +43,12 @@ def as_words(found: object) -> str:
 
 def has(document: Mapping[str, Any], paths: Paths) -> bool:
     """Whether one of the places is there, be it empty."""
-    return any(_at(document, path) is not None for path in paths)
+    return value(document, paths) is not None
 
 
 def _at(document: Any, path: Path) -> Any:
+    if len(path) == 1:  # nearly all are: a backlog's ingest feels the difference
+        return document.get(path[0])
     for step in path:
         if isinstance(step, int):
             is_there = isinstance(document, list) and -len(document) <= step < len(document)

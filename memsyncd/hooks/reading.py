@@ -43,12 +43,13 @@ def is_unreadable(handoff: Handoff) -> bool:
 
 def session_of(handoff: Handoff, adapter: Adapter) -> str:
     """Return the session a handoff belongs to, UNKNOWN_SESSION where its hook names none (facts 2.14)."""
-    return looking.text(handoff.hook_input, (*adapter.fields.session, *SESSIONS))[:MAX_ID] or UNKNOWN_SESSION
+    hook = handoff.hook_input
+    return (looking.text(hook, adapter.fields.session) or looking.text(hook, SESSIONS))[:MAX_ID] or UNKNOWN_SESSION
 
 
 def directory_of(handoff: Handoff, adapter: Adapter) -> str:
     """Return where the agent stood; an empty one counts as none (never-again 91)."""
-    told = looking.text(handoff.hook_input, (*adapter.fields.project, *PROJECTS))
+    told = looking.text(handoff.hook_input, adapter.fields.project) or looking.text(handoff.hook_input, PROJECTS)
     return told or _text(handoff.extra.get("project")) or handoff.cwd
 
 
@@ -160,8 +161,8 @@ def _unfamiliar(handoff: Handoff, adapter: Adapter, redact: Redact) -> dict[str,
 
 
 def _unknown_fields(hook: Mapping[str, Any], adapter: Adapter) -> Mapping[str, Any]:
-    known = adapter.known
-    return {key: value for key, value in hook.items() if key not in known}
+    new = hook.keys() - adapter.known
+    return {key: value for key, value in hook.items() if key in new} if new else {}
 
 
 def _record(handoff: Handoff, adapter: Adapter, kind: str, payload: Mapping[str, Any], *, turn_id: str = "") -> Record:
