@@ -35,9 +35,10 @@ KINDS: Mapping[str, tuple[str, str]] = {
 """What goes, as people say it."""
 
 AGAIN = (
-    "The rest is tried again by itself, at the next start where no daemon runs. "
+    "What is left is tried again by itself, by a daemon that runs or at its next start; "
     "`memsyncd jobs list --kind forget` shows what is left on the platform."
 )
+"""After a request that did not delete all."""
 
 
 @click.command(short_help="Delete what is known of a project, a session or a memory.")
@@ -97,14 +98,16 @@ def forget(  # noqa: PLR0917  (click gives them by name)
         emit_json(answer)
     elif yes:
         click.echo(_told(answer["deleted"], "Forgotten", answer))
+        _tell_what_stays(answer, remote=remote, shared=shared)
         for problem in answer.get("problems") or ():
             click.echo(f"memsyncd: {clean(problem)}", err=True)
         if answer["status"] != "deleted":
             click.echo(f"memsyncd: {AGAIN}", err=True)
     else:
         click.echo(_told(answer["would_delete"], "Would be forgotten", answer))
-    if not as_json and answer.get("elsewhere"):
-        click.echo(f"memsyncd: {_elsewhere(yes=yes, remote=remote, shared=shared)}", err=True)
+        if remote and answer.get("elsewhere"):
+            click.echo("memsyncd: What the platform has of it would go too; it is not counted here.", err=True)
+        _tell_what_stays(answer, remote=remote, shared=shared)
     if not yes:
         raise exits.Leave(exits.WRONG_USE, "Nothing was deleted: say --yes to do it.")
     return exits.DONE if answer["status"] == "deleted" else exits.FAILED
@@ -127,12 +130,13 @@ def _without_daemon(around: Surroundings, request: Mapping[str, Any]) -> dict[st
         raise exits.Leave(exits.FAILED, f"Nothing was forgotten: {error}.") from error
 
 
-def _elsewhere(*, yes: bool, remote: bool, shared: bool) -> str:
-    """Say what becomes of the copies that are on no disk of this machine."""
-    if not remote:
-        return "The platform's own memories of it stay: --remote deletes them too."
-    whose = "yours and what the project's people share" if shared else "yours, and not what the project's people share"
-    return f"On the platform {'it was looked through' if yes else 'it would be looked through'}: {whose}."
+def _tell_what_stays(answer: Mapping[str, Any], *, remote: bool, shared: bool) -> None:
+    """Say which copies on a platform elsewhere were not asked for, and what asks for them."""
+    if answer.get("elsewhere") and not remote:
+        click.echo("memsyncd: The platform's own memories of it stay: --remote deletes them too.", err=True)
+    elif answer.get("elsewhere") and not shared and answer["target"]["kind"] != "memory":
+        told = "memsyncd: What the project's people share of it on the platform stays: --include-project-memory"
+        click.echo(f"{told} deletes it too.", err=True)
 
 
 def _told(counts: Mapping[str, int], what: str, answer: Mapping[str, Any]) -> str:

@@ -28,7 +28,8 @@ LEFT_OVER_SECONDS = 60.0
 for a few seconds, and its scan for SETTLED_SECONDS at most."""
 
 PROJECT_UNKNOWN = (
-    "what a project's people share was not looked through: nothing here tells any more which project the session is of"
+    "what a project's people share was not looked through: nothing here tells any more which project the session is"
+    " of; `memsyncd forget --remote --include-project-memory` in its directory forgets all of the project"
 )
 
 

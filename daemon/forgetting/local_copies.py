@@ -86,6 +86,10 @@ class LocalCopies:
                 spool.name, partial(self._files(found).delete, spool, only_count=True), {}
             )
             counts = _sum(counts, files)
+        ids = self._shown_ids()
+        for spool, store in self.parts.served.stores():
+            shown = self._try(spool.name, partial(store.count_shown, ids, self._whose()), 0)
+            counts = _sum(counts, {"retrievals": shown} if shown else {})
         counts = _sum(counts, {"jobs": self._jobs(found)})
         return _sum(counts, {"memories": self._try("memories", self._count_memories, 0)})
 
@@ -94,8 +98,9 @@ class LocalCopies:
         deleted = {"jobs": self._try("queue", partial(self._withdraw, found), 0)}
         for spool in self.parts.served.spools():
             deleted = _sum(deleted, self._try(spool.name, partial(self._files(found).delete, spool), {}))
+        ids = self._shown_ids()  # while the memories are there to tell them
         for spool, store in self.parts.served.stores():
-            deleted = _sum(deleted, self._evidence(spool, store))
+            deleted = _sum(deleted, self._evidence(spool, store, ids))
         deleted = _sum(deleted, self._try("memories", self._delete_memories, {}))
         deleted = _sum(deleted, {"telemetry_events": self._telemetry(found)})
         return {name: number for name, number in deleted.items() if number}
@@ -107,7 +112,7 @@ class LocalCopies:
         events = 0
         for spool, store in self.parts.served.stores():
             if store.own:
-                events += self._evidence(spool, store).get("events", 0)
+                events += self._evidence(spool, store, ()).get("events", 0)
         return events
 
     def _whose(self) -> evidence.Whose:
@@ -119,14 +124,24 @@ class LocalCopies:
             self.target, sessions, self.parts.resolver.resolve, self.parts.clock.wall(), claims=self.is_alone
         )
 
-    def _evidence(self, spool: Spool, store: EvidenceStore) -> dict[str, int]:
-        if self.target.kind == MEMORY:
-            return {}
+    def _shown_ids(self) -> Sequence[str]:
+        """Return the memories that go: other sessions were shown them, and may tell their subagents of them."""
+        if self.target.memory_id:
+            return [self.target.memory_id]
+        return self._try("memories", partial(memories.ids, self.parts.places.memory_file, self._whose_memories()), ())
+
+    def _evidence(self, spool: Spool, store: EvidenceStore, shown: Sequence[str]) -> dict[str, int]:
+        """Delete the evidence, and with it what other sessions were `shown` (ids of memories)."""
         if store.read_only:
             if self._try(spool.name, partial(store.belongings, self._whose()), Belongings()).rows:
                 self.trouble.append(f"{spool.name}: its evidence is served read-only")
             return {}
-        deleted: dict[str, int] = self._try(spool.name, partial(store.forget, self._whose()), {})
+        deleted: dict[str, int] = {}
+        if self.target.kind != MEMORY:
+            deleted = self._try(spool.name, partial(store.forget, self._whose()), {})
+        if shown:
+            number = self._try(spool.name, partial(store.forget_shown, shown), 0)
+            deleted = _sum(deleted, {"retrievals": number}) if number else deleted
         if deleted or self.again:
             self._patiently(spool.name, store.give_back_space)
         return deleted

@@ -82,6 +82,25 @@ def delete(connection: sqlite3.Connection, shape: Shape, whose: Whose, *, own: b
     return deleted
 
 
+def count_shown(connection: sqlite3.Connection, shape: Shape, memory_ids: Sequence[str], but: Whose) -> int:
+    """Return how often memories were shown to others than somebody, whose own are told by `belongings`."""
+    count = "SELECT count(*) FROM retrievals WHERE session_id IS NOT ? AND repo_id IS NOT ? AND"
+    others = (but.session_id or None, but.repo_id or None)
+    return sum(
+        int(connection.execute(f"{count} {condition}", (*others, *part)).fetchone()[0])
+        for condition, part in _shown(shape, memory_ids)
+    )
+
+
+def delete_shown(connection: sqlite3.Connection, shape: Shape, memory_ids: Sequence[str]) -> int:
+    """Delete the words that memories were shown in, whatever session it was; return how many rows went. That the
+    session had its recall stays: it stands with the operations."""
+    return sum(
+        connection.execute(f"DELETE FROM retrievals WHERE {condition}", part).rowcount
+        for condition, part in _shown(shape, memory_ids)
+    )
+
+
 def give_back_space(connection: sqlite3.Connection) -> None:
     """Write the file anew without what was deleted, and cut its log to nothing. Outside any transaction.
 
@@ -133,6 +152,14 @@ def _sessions(connection: sqlite3.Connection, shape: Shape, whose: Whose) -> Seq
         return []
     rows = connection.execute("SELECT session_id FROM session_scopes WHERE repo_id = ?", (whose.repo_id,))
     return [str(name) for (name,) in rows]
+
+
+def _shown(shape: Shape, memory_ids: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    is_kept = all(shape.has("retrievals", name) for name in ("memory_id", "session_id", "repo_id"))
+    names = [clean(name) for name in memory_ids if name] if is_kept else []
+    for start in range(0, len(names), _ROWS_AT_ONCE):
+        part = names[start : start + _ROWS_AT_ONCE]
+        yield f"memory_id IN ({', '.join('?' * len(part))})", part
 
 
 def _conditions(

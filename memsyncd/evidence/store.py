@@ -367,6 +367,18 @@ class EvidenceStore:
         with self._database.writing() as connection:
             return deleting.delete(connection, self._database.shape, whose, own=self.own)
 
+    def count_shown(self, memory_ids: Sequence[str], but: Whose) -> int:
+        """Return how often these memories were shown to other sessions than `but`'s."""
+        with self._database.reading() as connection:
+            return deleting.count_shown(connection, self._database.shape, memory_ids, but)
+
+    def forget_shown(self, memory_ids: Sequence[str]) -> int:
+        """Delete the words these memories were shown in, whatever session it was; return how many went."""
+        with self._database.reading() as connection:
+            connection.execute("PRAGMA secure_delete = ON").fetchone()
+        with self._database.writing() as connection:
+            return deleting.delete_shown(connection, self._database.shape, memory_ids)
+
     def give_back_space(self) -> None:
         """Write the file anew without what was deleted: some seconds for a large one. Raises EvidenceError where
         another program is at it."""

@@ -164,3 +164,17 @@ def test_a_failed_search_keeps_the_chance_and_five_memories_are_asked_for(hosted
     assert say(hosted, "s2") == ""
     api.always("search", answer(200, {"results": found}))
     assert say(hosted, "s2") == ""
+
+
+@pytest.mark.parametrize("by", ["memory", "session"])
+def test_a_forgotten_memory_is_told_to_no_subagent_of_a_session_that_had_been_shown_it(knowing: Home, by: str) -> None:
+    """What a session was shown is a copy too: it goes with the memory, and the session gets no second recall for it."""
+    assert "6543" in told(say(knowing, "other"))
+    (memory,) = knowing.client.post("/search", {"query": PROMPT, "cwd": str(knowing.project)})["memories"]
+    chosen = {"memory": str(memory["id"]), "session": "earlier"}[by]
+    done = knowing.run("forget", "--yes", f"--{by}", chosen, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["deleted"]["retrievals"] == 1
+    assert say(knowing, "other", action="subagent-start", agent_id="a1", agent_type="explorer") == ""
+    assert say(knowing, "other") == ""
+    stores = (knowing.spool() / "evidence.sqlite3", knowing.spool() / "evidence.sqlite3-wal")
+    assert by == "memory" or not any(b"6543" in path.read_bytes() for path in stores if path.exists())

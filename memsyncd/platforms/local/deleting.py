@@ -35,6 +35,14 @@ def count(path: Path, whose: Whose) -> int:
         return len(_chosen(connection, whose))
 
 
+def ids(path: Path, whose: Whose) -> Sequence[str]:
+    """Return the ids of the memories that would go. Raises PlatformError."""
+    if not path.exists():
+        return ()
+    with _opened(path) as connection:
+        return [memory_id for memory_id, _ in _chosen(connection, whose)]
+
+
 def delete(path: Path, whose: Whose, *, at: str) -> dict[str, int]:
     """Delete it; return how many memories and waiting batches went. `at` is now, RFC 3339. Raises PlatformError.
 

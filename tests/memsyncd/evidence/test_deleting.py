@@ -9,6 +9,8 @@ from memsyncd.clock import Clock
 from memsyncd.evidence.deleting import Whose
 from memsyncd.evidence.event import Scope
 from memsyncd.evidence.operations import Operation
+from memsyncd.evidence.retrievals import Shown
+from memsyncd.evidence.schema import FIRST_PROMPT_SEARCH
 from memsyncd.evidence.store import EvidenceStore
 from tests.memsyncd.evidence.conftest import NewEventMaker
 
@@ -72,6 +74,21 @@ def test_a_repository_goes_with_all_its_sessions(store: EvidenceStore, new_event
     assert store.forget(Whose(repo_id=scope.repo_id)) == {"events": 2, "session_scopes": 2}
     assert store.forget(Whose(repo_id=scope.repo_id)) == {}
     assert store.counts()["events"] == 1
+
+
+def test_what_other_sessions_were_shown_goes_by_the_memorys_id(store: EvidenceStore, own_path: Path) -> None:
+    """The words go, of others' recalls too; that a session had its recall stays, and so do other memories."""
+    recall = Operation(FIRST_PROMPT_SEARCH, "s-1", OTHER.repo_id)
+    store.record_recall(recall, [Shown("m-1", "zanzibar"), Shown("m-2", "marmalade")])
+    store.record_recall(replace(recall, session_id="s-2"), [Shown("m-1", "zanzibar")])
+    assert store.count_shown(["m-1"], Whose()) == 2
+    assert store.count_shown(["m-1"], Whose(session_id="s-1")) == 1
+    assert store.count_shown(["m-1"], Whose(repo_id=OTHER.repo_id)) == 0 == store.count_shown(["", "m-9"], Whose())
+    assert store.forget_shown(["m-1"]) == 2 and store.forget_shown(["m-1"]) == 0
+    assert [shown.memory_id for shown in store.recalled("s-1").shown] == ["m-2"]
+    assert store.recalled("s-2").is_answered
+    store.give_back_space()
+    assert not any(b"zanzibar" in path.read_bytes() for path in (own_path, Path(f"{own_path}-wal")))
 
 
 def test_nobody_is_not_everybody(store: EvidenceStore, new_event: NewEventMaker) -> None:
