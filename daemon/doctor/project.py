@@ -58,10 +58,11 @@ def _probe(examined: Examination) -> Check:
 
 
 def _dot_git(place: str) -> str:
+    """Return a `.git` here or above that is a link into nothing or has no HEAD: what was a repository once."""
     while True:
         path = os.path.join(place, ".git")
         if os.path.lexists(path):
-            return path
+            return "" if os.path.isfile(os.path.join(path, "HEAD")) else path
         above = os.path.dirname(place)
         if above == place:
             return ""

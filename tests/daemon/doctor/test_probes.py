@@ -155,7 +155,8 @@ def test_something_in_the_socket_s_or_lock_s_place_is_told(root: Path) -> None:
 
 
 def test_a_broken_repository_is_told(root: Path) -> None:
-    """A `.git` without a HEAD makes the directory a project by itself, which nobody wants."""
+    """A `.git` without a HEAD makes the directory a project by itself, which nobody wants; a remote's password is not
+    shown."""
     work = root / "work"
     (work / ".git").mkdir(parents=True)
     assert not found(project.probes(examine_home(root, cwd=str(work))))["repository"].ok
