@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.extracting.checking import Checked, Nonsense, checked
@@ -189,6 +189,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.one_of(
         st.text(max_size=200),
