@@ -120,79 +120,60 @@ def test_what_was_asked_before_the_end_of_input_is_answered(pipes: OnPipes) -> N
     assert all("result" in answer for answer in answers)
 
 
-def test_a_call_that_hangs_does_not_hold_the_end(served: Served) -> None:
+class Hanging(OnPipes):
+    """A server, greeted, whose searches do not come back before they are `released`."""
+
+    def __init__(self, served: Served) -> None:
+        self.begun, self.released = threading.Event(), threading.Event()
+        served.search = self._search
+        super().__init__(served)
+        self.send(HELLO)
+        self.answer()
+
+    def _search(self, _: Question) -> Found:
+        self.begun.set()
+        self.released.wait()
+        return Found((), "local")
+
+
+@pytest.fixture
+def hanging(served: Served) -> Iterator[Hanging]:
+    hanging = Hanging(served)
+    yield hanging
+    hanging.released.set()
+    hanging.close()
+
+
+def test_a_call_that_hangs_does_not_hold_the_end(hanging: Hanging) -> None:
     """After a moment of grace the server is gone, whatever still runs."""
-    begun, released = threading.Event(), threading.Event()
-
-    def search(_: Question) -> Found:
-        begun.set()
-        released.wait()
-        return Found((), "local")
-
-    served.search = search
-    pipes = OnPipes(served)
-    try:
-        pipes.send(HELLO)
-        pipes.call(1, "search_memories", query="q")
-        assert begun.wait(PATIENCE)
-        pipes.end()
-    finally:
-        released.set()
-        pipes.close()
+    hanging.call(1, "search_memories", query="q")
+    assert hanging.begun.wait(PATIENCE)
+    hanging.end()
 
 
-def test_a_cancelled_call_holds_nothing(served: Served) -> None:
+def test_a_cancelled_call_holds_nothing(hanging: Hanging) -> None:
     """It is not answered, and the end of input does not wait for it."""
-    begun, released = threading.Event(), threading.Event()
-
-    def search(_: Question) -> Found:
-        begun.set()
-        released.wait()
-        return Found((), "local")
-
-    served.search = search
-    pipes = OnPipes(served)
-    try:
-        pipes.send(HELLO)
-        pipes.answer()
-        pipes.call(1, "search_memories", query="q")
-        assert begun.wait(PATIENCE)
-        pipes.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-        pipes.call(2, "memory_queue_status")
-        assert pipes.answer()["id"] == 2
-        pipes.end()
-    finally:
-        released.set()
-        pipes.close()
+    hanging.call(1, "search_memories", query="q")
+    assert hanging.begun.wait(PATIENCE)
+    hanging.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    hanging.call(2, "memory_queue_status")
+    assert hanging.answer()["id"] == 2
+    hanging.end()
 
 
 def test_a_client_that_asks_without_end_is_refused_and_not_buffered(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    hanging: Hanging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So many requests wait at most; the rest is told to come back."""
     assert MAX_UNANSWERED >= 100
     most = 100
     monkeypatch.setattr("memsyncd.mcp_server.conversation.MAX_UNANSWERED", most)
-    released = threading.Event()
-
-    def search(_: Question) -> Found:
-        released.wait()
-        return Found((), "local")
-
-    served.search = search
-    pipes = OnPipes(served)
-    try:
-        pipes.send(HELLO)
-        pipes.answer()
-        for number in range(1, most + 2):
-            pipes.call(number, "search_memories", query="q")
-        refused = pipes.answer()
-        assert (refused["id"], refused["error"]["code"]) == (most + 1, -32000)
-        released.set()
-        assert {pipes.answer()["id"] for _ in range(most)} == set(range(1, most + 1))
-    finally:
-        released.set()
-        pipes.close()
+    for number in range(1, most + 2):
+        hanging.call(number, "search_memories", query="q")
+    refused = hanging.answer()
+    assert (refused["id"], refused["error"]["code"]) == (most + 1, -32000)
+    hanging.released.set()
+    assert {hanging.answer()["id"] for _ in range(most)} == set(range(1, most + 1))
 
 
 def test_a_reader_that_is_gone_is_noticed_when_writing(pipes: OnPipes) -> None:
