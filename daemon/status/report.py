@@ -63,6 +63,7 @@ def status_document(parts: StatusParts) -> dict[str, Any]:
         "summary": _summary(parts, found),
         "spools": [asdict(spool) for spool in parts.spools],
         "jobs": asdict(parts.jobs),
+        "standing_jobs": parts.standing_jobs,
         "backlog": sum(spool.pending for spool in parts.spools) + _jobs_that_wait(parts),
         "forgetting": parts.forgetting,
         "platform": _platform(parts),

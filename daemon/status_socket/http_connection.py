@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -17,6 +17,8 @@ _WATCH_AFTER_SECONDS = 0.05
 """A handler that takes longer is a wait (`/events`, `/flush`): from then on a client that goes away ends it."""
 
 _DRAIN_SECONDS = 1.0
+
+STATUS_SOCKET = {PROTOCOL_HEADER: str(PROTOCOL)}
 
 log = structlog.get_logger()
 
@@ -42,7 +44,7 @@ class _Refused(Exception):
 
 class HttpConnection:
     """Serves one accepted, non-blocking socket until either side ends it. `is_crowded` tells that others wait for a
-    place, so that answers end with the connection instead of keeping it."""
+    place, so that answers end with the connection instead of keeping it. `headers` stand on every response."""
 
     def __init__(
         self,
@@ -51,12 +53,15 @@ class HttpConnection:
         limits: Limits,
         counters: Counters,
         is_crowded: Callable[[], bool] = lambda: False,
+        *,
+        headers: Mapping[str, str] = STATUS_SOCKET,
     ) -> None:
         self._socket = accepted
         self._handler = handler
         self._limits = limits
         self._counters = counters
         self._is_crowded = is_crowded
+        self._headers = headers
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
 
     async def serve(self) -> None:
@@ -123,7 +128,7 @@ class HttpConnection:
                     raise _Refused(_too_large(self._limits.body_bytes))
             elif isinstance(event, h11.EndOfMessage) and head is not None:
                 path, _, query = head.target.decode("ascii").partition("?")
-                return Request(head.method.decode("ascii"), path, query, bytes(body))
+                return Request(head.method.decode("ascii"), path, query, bytes(body), _joined(head.headers))
             else:
                 return None
 
@@ -172,7 +177,7 @@ class HttpConnection:
             ("Content-Type", response.content_type),
             ("Content-Length", str(len(response.body))),
             ("Cache-Control", "no-store"),
-            (PROTOCOL_HEADER, str(PROTOCOL)),
+            *self._headers.items(),
             *response.headers.items(),
         ]
         if close:
@@ -198,3 +203,11 @@ def _check_head(head: h11.Request, most: int) -> None:
 
 def _too_large(most: int) -> Response:
     return refusal(413, f"A body has at most {most} bytes here.")
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for raw, value in headers:
+        name, text = raw.decode("ascii"), value.decode("latin-1")
+        found[name] = f"{found[name]}, {text}" if name in found else text
+    return found

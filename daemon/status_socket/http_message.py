@@ -17,12 +17,14 @@ PROTOCOL_HEADER = "Memsyncd-Protocol"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`path` is as it came, still percent-encoded; `query` likewise, without its question mark."""
+    """`path` is as it came, still percent-encoded; `query` likewise, without its question mark. `headers` have names in
+    lower case; one that came more than once has its values joined by commas."""
 
     method: str
     path: str
     query: str = ""
     body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def _session(
     return Session(
         id=name,
         project=scope.get("app_id") or last[1],
-        directory=os.path.join(scope.get("root", ""), scope.get("directory", "")),
+        directory=os.path.join(scope.get("root", ""), scope.get("directory", "")).rstrip("/"),
         branch=scope.get("branch", ""),
         harness=scope.get("harness", ""),
         events=counts[0],
