@@ -19,6 +19,7 @@ WHAT_BECAME: Mapping[str, str] = {
     "forgotten": "forgotten here, and left out",
     "expired": "expired",
 }
+STANDARD_INPUT = Path("/dev/stdin")
 
 
 @click.command(name="import", short_help="Read an export, or the notes of ~/.agent-memory.")
@@ -26,7 +27,7 @@ WHAT_BECAME: Mapping[str, str] = {
 @click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
 @click.pass_obj
 def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
-    """Bring in the memories and notes of an export (FILE), or the notes of an old server's directory (DIR).
+    """Bring in the memories and notes of an export (FILE, or - for standard input), or an old server's notes (DIR).
 
     Without an argument: AGENT_MEMORY_PATH, or ~/.agent-memory. A second time brings nothing. What was forgotten here
     stays forgotten. Lines that cannot be read are kept aside and named. Exit code: 0 all was read; 1 some was not.
@@ -35,7 +36,9 @@ def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
     from daemon.exchange.importing import ImportFailed, import_from  # noqa: PLC0415
 
     named = around.environ.get("AGENT_MEMORY_PATH", "")
-    given = source or (Path(named).expanduser() if named else around.home / ".agent-memory")
+    given = (STANDARD_INPUT if str(source) == "-" else source) or (
+        Path(named).expanduser() if named else around.home / ".agent-memory"
+    )
     try:
         answer = import_from(given, around.places(), around.load({}).settings, around.environ)
     except ConfigurationError as error:

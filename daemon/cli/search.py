@@ -101,7 +101,7 @@ def _request(asked: Mapping[str, Any], **settings: Any) -> "SearchRequest":
 def _tell(answer: Mapping[str, Any], now: float) -> None:
     memories, why = answer.get("memories") or [], clean(answer.get("why") or "")
     if answer.get("succeeded") is not True:
-        raise exits.Leave(exits.FAILED, f"Memory search failed. {why}".rstrip())
+        raise exits.Leave(exits.FAILED, f"Memory search failed. {why[:1].upper()}{why[1:]}".rstrip())
     if why:
         told = f"From what is known here of the platform. {why}" if answer.get("source") == "local-index" else why
         click.echo(f"memsyncd: {told}", err=True)

@@ -1,5 +1,6 @@
 """Import: the lines of an export, and the notes of the old server's directory. A second time brings nothing."""
 
+import codecs
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,9 @@ MAX_NAMED = 100
 
 MAX_KEPT = 10_000
 
+MAX_HEADER_BYTES = 1_000
+"""An export's first line is a fifth of it."""
+
 _OLD = ".json"
 
 
@@ -43,11 +47,11 @@ class ImportFailed(Exception):
 
 
 def import_from(source: Path, places: Places, settings: Settings, environ: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001
-    """Bring in what `source` holds; return what became of it. Raises ImportFailed."""
+    """Bring in what `source` holds, a pipe too; return what became of it. Raises ImportFailed."""
     make_private(places.data)
     try:
         with closing(NoteStore(places.memory_file, Clock())) as store:
-            if source.is_dir() or source.suffix == _OLD:
+            if source.is_dir() or (source.suffix == _OLD and not _is_export(source)):
                 return _old_notes(source, store, places.data / ASIDE)
             return _Lines(places, store, is_local=settings.platform.kind == "local").take_in(source)
     except FileNotFoundError as error:
@@ -90,7 +94,7 @@ class _Lines:
     def take_in(self, source: Path) -> dict[str, Any]:
         with source.open("rb") as file:
             for number, line in enumerate(_lines(file), start=1):
-                self._line(number, line)
+                self._line(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
         self._store(at_least=1)
         aside = self.places.data / ASIDE
         if self.refused:
@@ -168,6 +172,12 @@ class _Lines:
         return self._tombstones.covers_made(
             session_id=memory.run_id, app_id=memory.app_id, project_id=memory.agent_id, made_at=made_at
         )
+
+
+def _is_export(source: Path) -> bool:
+    """Tell whether a file is an export of ours, whatever people named it. Raises OSError."""
+    with source.open("rb") as file:
+        return f'"{HEADER}"'.encode() in file.readline(MAX_HEADER_BYTES)
 
 
 def _lines(file: Any) -> Iterator[bytes]:

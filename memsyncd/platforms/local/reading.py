@@ -26,7 +26,7 @@ def search(path: Path, query: Query, *, now: float) -> Sequence[Memory]:
 
 def _opened(path: Path) -> sqlite3.Connection:
     schema.refuse_newer(path)
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=WAIT_SECONDS)
+    connection = schema.look_only(path, timeout=WAIT_SECONDS)
     try:
         connection.execute("PRAGMA query_only = ON")
     except BaseException:

@@ -114,13 +114,29 @@ def refuse_newer(path: Path) -> None:
     """
     if not path.exists() or path.stat().st_size == 0:
         return
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+    connection = look_only(path, timeout=BUSY_SECONDS)
     try:
         found: int = connection.execute("PRAGMA user_version").fetchone()[0]
     finally:
         connection.close()
     if found > VERSION:
         raise NewerSchema(path, found)
+
+
+def way_to_look(*, can_write_beside: bool, has_log: bool) -> str:
+    """Return SQLite's parameter of a path that is opened for reading."""
+    return "mode=ro" if can_write_beside or has_log else "immutable=1"
+
+
+def look_only(path: Path, *, timeout: float) -> sqlite3.Connection:
+    """Open the file for reading; `timeout`, seconds, for another process that holds it. Raises sqlite3.Error.
+
+    Where nobody can write beside it (a backup, a disk mounted read-only) SQLite cannot make its shared memory: a file
+    without a log is read as one that nobody changes.
+    """
+    log = Path(f"{path}-wal")
+    how = way_to_look(can_write_beside=os.access(path.parent, os.W_OK), has_log=log.exists() and log.stat().st_size > 0)
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, timeout=timeout)
 
 
 def open_store(path: Path) -> sqlite3.Connection:

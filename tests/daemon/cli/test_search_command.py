@@ -187,6 +187,6 @@ def test_a_failed_search_is_no_empty_answer(home: Path, capsys: pytest.CaptureFi
     assert main(asked, around(home)) == 1
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.startswith("memsyncd: Memory search failed. the memory store is damaged")
+    assert told.err.startswith("memsyncd: Memory search failed. The memory store is damaged")
     assert main([*asked, "--json"], around(home)) == 1
     assert json.loads(capsys.readouterr().out)["succeeded"] is False
