@@ -47,7 +47,10 @@ log = structlog.get_logger()
 
 @dataclass
 class Daemon:
-    """One run. `is_over` tells that no thread of it is left; `asked_to_stop` that a signal came before `serve`."""
+    """One run. `is_over` tells that no thread of it is left; `asked_to_stop` that a signal came before `serve`.
+
+    `on_look` is called often while a `once` waits for the end of its work.
+    """
 
     places: Places
     parts: Parts
@@ -59,6 +62,7 @@ class Daemon:
     manager: Manager = field(default_factory=Notifier)
     reread: Callable[[], Settings] | None = None
     inherited: ListeningSocket | None = None
+    on_look: Callable[[LiveView], None] = lambda _: None
     start: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     is_over: bool = False
     reread_settings: Settings | None = None
@@ -206,6 +210,7 @@ class Daemon:
 
     async def _until_all_done(self, socket: HttpSocket) -> None:
         while not self._is_ending():
+            self.on_look(self.view)
             if self.parts.clock.monotonic() - self.rounds.last_at >= TICK_SECONDS:
                 await self.rounds.go(socket)
             if self._is_all_done() and await self._is_scanned_anew() and self._is_all_done():

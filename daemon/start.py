@@ -17,6 +17,7 @@ from daemon.notify import Manager, Notifier, inherited_socket
 from daemon.places import Places
 from daemon.private_directory import make_private
 from daemon.settings import Settings
+from daemon.status.live import LiveView
 from daemon.telemetry.starting import sampled
 
 FAILED = 1
@@ -33,12 +34,13 @@ def run(
     on_done: Callable[[str], None] = lambda _: None,
     manager: Manager | None = None,
     reread: Callable[[], Settings] | None = None,
+    on_look: Callable[[LiveView], None] = lambda _: None,
 ) -> int:
     """Run the daemon until a signal, or with `once` until all that is due is done or put off; return the exit code.
 
-    Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile,
-    `on_done` at the end of a `once` with a sentence on what was done. `manager` is the service manager, systemd's
-    notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns.
+    Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile, `on_done` at
+    the end of a `once` with a sentence on what was done, and `on_look` often before. `manager` is the service manager,
+    systemd's notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns.
     """
     manager = manager or Notifier.from_environ(environ, os.getpid())
     asked_to_stop = threading.Event()
@@ -60,8 +62,9 @@ def run(
                     wanted.log.level, wanted.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
                 )
                 daemon = Daemon(
-                    places, parts, run_id, on_ready, on_done, lock, asked_to_stop, manager, reread, inherited, start
+                    places, parts, run_id, on_ready, on_done, lock, asked_to_stop, manager, reread, inherited, on_look
                 )
+                daemon.start = start
                 code = asyncio.run(daemon.serve(once=once))
             if not daemon.is_over:
                 # a call that did not end in time must not keep the process: its claim was given back already. Where

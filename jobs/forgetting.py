@@ -114,7 +114,9 @@ def forget(context: JobContext, delivery: Delivery, forget_late: Callable[[Seque
     return Done("forgotten")
 
 
-def delete_remotely(platform: Platform, what: Forgotten, *, now: bool) -> Tally:
+def delete_remotely(
+    platform: Platform, what: Forgotten, *, now: bool, on_deleted: Callable[[], object] = lambda: None
+) -> Tally:
     """List what the owners have and delete what is to go, one by one by id and never by filter (facts 14.8).
 
     A refusal costs only its memory. Any other failure ends the look, and is told.
@@ -122,11 +124,11 @@ def delete_remotely(platform: Platform, what: Forgotten, *, now: bool) -> Tally:
     tally = Tally()
     try:
         if what.memory_id and what.everything:
-            _delete(platform, what.memory_id, tally)
+            _delete(platform, what.memory_id, tally, on_deleted)
         for owner in _owners(what):
             # listed whole before the first goes: what is deleted moves the pages behind it
             for memory_id in list(_listed(platform, owner, what, now=now)):
-                _delete(platform, memory_id, tally)
+                _delete(platform, memory_id, tally, on_deleted)
     except PlatformError as error:
         tally.failure = error
         tally.reasons.append(error.message)
@@ -147,9 +149,11 @@ def _owners(what: Forgotten) -> Sequence[Owner]:
     return [Owner(user_id=what.user_id), *shared]
 
 
-def _delete(platform: Platform, memory_id: str, tally: Tally) -> None:
+def _delete(platform: Platform, memory_id: str, tally: Tally, on_deleted: Callable[[], object]) -> None:
     try:
-        tally.deleted += platform.delete(memory_id)
+        if platform.delete(memory_id):
+            tally.deleted += 1
+            on_deleted()
     except Rejected as error:
         tally.failed += 1
         tally.reasons.append(error.message)

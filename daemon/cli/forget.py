@@ -1,14 +1,17 @@
 """`forget`: every copy of a session, a project or a memory. Through the daemon where one runs, else on the files."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
-from daemon.cli import exits, link
+from daemon.cli import deletions, exits, link
 from daemon.cli.given import GivenDirectory, GivenText
 from daemon.cli.output import emit_json
+from daemon.cli.progress import Tell, progress
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
 
@@ -89,9 +92,8 @@ def forget(  # noqa: PLR0917  (click gives them by name)
         "yes": yes,
     }
     try:
-        answer = link.post(around, "/forget", request, seconds=WAIT_SECONDS)
-    except link.NotRunning:
-        answer = _without_daemon(around, request)
+        with progress("Forgetting", is_quiet=as_json or not yes) as tell:
+            answer = _carried_out(around, request, tell)
     except (link.Refused, link.NotFound) as error:
         raise exits.Leave(exits.FAILED, f"Nothing was forgotten. {error}") from error
     if as_json:
@@ -113,7 +115,16 @@ def forget(  # noqa: PLR0917  (click gives them by name)
     return exits.DONE if answer["status"] == "deleted" else exits.FAILED
 
 
-def _without_daemon(around: Surroundings, request: Mapping[str, Any]) -> dict[str, Any]:
+def _carried_out(around: Surroundings, request: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    try:
+        with deletions.followed(around, tell) if request["remote"] else nullcontext():
+            return link.post(around, "/forget", request, seconds=WAIT_SECONDS)
+    except link.NotRunning:
+        numbers = itertools.count(1)
+        return _without_daemon(around, request, lambda: deletions.told(tell, next(numbers)))
+
+
+def _without_daemon(around: Surroundings, request: Mapping[str, Any], on_deleted: Callable[[], None]) -> dict[str, Any]:
     """Do it on the files; the daemon's parts are loaded for this alone."""
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (as above, and all that follow)
     from daemon.forgetting.without_daemon import forget as forget_alone  # noqa: PLC0415
@@ -121,7 +132,7 @@ def _without_daemon(around: Surroundings, request: Mapping[str, Any]) -> dict[st
     from jobs.queue.errors import QueueError  # noqa: PLC0415
 
     try:
-        return forget_alone(around.places(), around.load({}).settings, around.environ, request)
+        return forget_alone(around.places(), around.load({}).settings, around.environ, request, on_deleted)
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except AlreadyRunning as error:

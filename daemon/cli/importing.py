@@ -8,6 +8,7 @@ import click
 
 from daemon.cli import exits
 from daemon.cli.output import emit_json
+from daemon.cli.progress import progress
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
 
@@ -40,7 +41,8 @@ def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
         Path(named).expanduser() if named else around.home / ".agent-memory"
     )
     try:
-        answer = import_from(given, around.places(), around.load({}).settings, around.environ)
+        with progress("Importing", is_quiet=as_json) as tell:
+            answer = import_from(given, around.places(), around.load({}).settings, around.environ, tell)
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except ImportFailed as error:

@@ -43,6 +43,11 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
+def wants_live(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Return whether something may be drawn and drawn over: a terminal, and no dumb one."""
+    return stream.isatty() and environ.get("TERM") != "dumb"
+
+
 def encodable(text: str, stream: TextIO) -> str:
     """Return the text as the stream's encoding can take it; in plain marks where the locale is set to the plainest."""
     encoding = "ascii" if os.environ.get("LC_ALL") in PLAINEST else stream.encoding or "ascii"

@@ -1,22 +1,30 @@
 """`run`: the daemon, in the foreground."""
 
+import contextlib
 import shlex
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from daemon.cli import exits
+from daemon.cli.output import wants_live
+from daemon.cli.progress import Tell, progress
 from daemon.cli.surroundings import Surroundings, overrides
+from daemon.cli.wording import counted
 
 if TYPE_CHECKING:
     from daemon.notify import Manager
     from daemon.places import Places
     from daemon.settings import Settings
+    from daemon.status.live import LiveView
 
+
+LOOK_SECONDS = 0.5
 
 NEXT = (
     ("demo", "the whole path in a throw-away directory"),
@@ -82,22 +90,55 @@ def _run(around: Surroundings, pairs: tuple[str, ...], *, once: bool = False, ma
         from daemon import logs  # noqa: F401, PLC0415, I001
         from daemon import start  # noqa: PLC0415
 
-        return start.run(
-            places,
-            loaded.settings,
-            around.environ,
-            once=once,
-            on_ready=lambda: _greet(greeting),
-            on_done=click.echo,
-            manager=manager,
-            reread=lambda: around.load(overrides(pairs)).settings,
-        )
+        # its log has a line for every job, which is enough where nobody looks
+        is_quiet = not once or not wants_live(sys.stderr, around.environ)
+        with contextlib.ExitStack() as bar:
+            tell = bar.enter_context(progress("Delivering", is_quiet=is_quiet, over_log=True))
+            return start.run(
+                places,
+                loaded.settings,
+                around.environ,
+                once=once,
+                on_ready=lambda: _greet(greeting),
+                on_done=lambda sentence: _conclude(bar, sentence),
+                manager=manager,
+                reread=lambda: around.load(overrides(pairs)).settings,
+                on_look=_how_far(tell, time.monotonic) if not is_quiet else lambda _: None,
+            )
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except QueueError as error:
         raise exits.Leave(exits.FAILED, f"{error}. `memsyncd status` shows what the files hold.") from error
     except AlreadyRunning as error:
         raise exits.Leave(exits.ALREADY_RUNNING, f"{error} `memsyncd status` shows what it does.") from error
+
+
+def _conclude(bar: contextlib.ExitStack, sentence: str) -> None:
+    bar.close()  # it is on the same line
+    click.echo(sentence)
+
+
+def _how_far(tell: Tell, monotonic: Callable[[], float]) -> "Callable[[LiveView], None]":
+    """Return what tells how many packets of a `--once` are over, and what is left of it, a few times a second."""
+    told_at = float("-inf")
+
+    def look(view: "LiveView") -> None:
+        nonlocal told_at
+        if monotonic() - told_at < LOOK_SECONDS:
+            return
+        told_at = monotonic()
+        document = view.status()
+        over = sum(document["counters"].get(f"packets_{what}", 0) for what in ("delivered", "refused", "empty"))
+        waiting, running = document["backlog"], document["jobs"]["claimed"]
+        left = (
+            ("waiting", waiting),
+            ("running", running),
+            ("extracting", document["extraction"]["open"]),
+        )
+        words = [counted(over, "packet", "packets"), *(f"{number:,} {what}" for what, number in left if number)]
+        tell(over, over + waiting + running or None, ", ".join(words))
+
+    return look
 
 
 def _greet(greeting: str) -> None:

@@ -2,8 +2,9 @@
 
 import codecs
 import json
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,19 +42,29 @@ MAX_HEADER_BYTES = 1_000
 
 _OLD = ".json"
 
+OnProgress = Callable[[int, int], None]
+"""Hears often how much is done, and of how much: bytes of a file (of 0, where a pipe does not tell), or files."""
+
 
 class ImportFailed(Exception):
     """The message is a sentence for a person; what was brought by then stays, and a second time brings the rest."""
 
 
-def import_from(source: Path, places: Places, settings: Settings, environ: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001
+def import_from(
+    source: Path,
+    places: Places,
+    settings: Settings,
+    environ: Mapping[str, str],  # noqa: ARG001
+    on_progress: OnProgress = lambda *_: None,
+) -> dict[str, Any]:
     """Bring in what `source` holds, a pipe too; return what became of it. Raises ImportFailed."""
     make_private(places.data)
     try:
         with closing(NoteStore(places.memory_file, Clock())) as store:
             if source.is_dir() or (source.suffix == _OLD and not _is_export(source)):
-                return _old_notes(source, store, places.data / ASIDE)
-            return _Lines(places, store, is_local=settings.platform.kind == "local").take_in(source)
+                return _old_notes(source, store, places.data / ASIDE, on_progress)
+            is_local = settings.platform.kind == "local"
+            return _Lines(places, store, is_local, on_progress).take_in(source)
     except FileNotFoundError as error:
         raise ImportFailed(f"There is no {source}.") from error
     except OSError as error:
@@ -62,8 +73,8 @@ def import_from(source: Path, places: Places, settings: Settings, environ: Mappi
         raise ImportFailed(f"The import was cut off: {error}.") from error
 
 
-def _old_notes(source: Path, store: NoteStore, aside: Path) -> dict[str, Any]:
-    found = import_old_notes(store, source, aside)
+def _old_notes(source: Path, store: NoteStore, aside: Path, on_progress: OnProgress) -> dict[str, Any]:
+    found = import_old_notes(store, source, aside, on_progress)
     return {
         "memories": {},
         "notes": {arrival.value: number for arrival, number in found.arrivals.items()},
@@ -80,6 +91,7 @@ class _Lines:
     places: Places
     store: NoteStore
     is_local: bool
+    on_progress: OnProgress
     memories: "Counter[str]" = field(default_factory=Counter)
     notes: "Counter[str]" = field(default_factory=Counter)
     refused: list[tuple[int, str, Any]] = field(default_factory=list)
@@ -93,7 +105,10 @@ class _Lines:
 
     def take_in(self, source: Path) -> dict[str, Any]:
         with source.open("rb") as file:
+            size, read = os.fstat(file.fileno()).st_size, 0
             for number, line in enumerate(_lines(file), start=1):
+                read += len(line)
+                self.on_progress(read, size)
                 self._line(number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
         self._store(at_least=1)
         aside = self.places.data / ASIDE

@@ -36,12 +36,18 @@ PROJECT_UNKNOWN = (
 class Forgetting:
     """Used by the threads that answer requests; one request at a time. `settled` waits until whatever was being taken
     in as it was called is stored, and tells whether it is. Without it nobody takes anything in: no daemon runs, or it
-    has not begun."""
+    has not begun. `on_deleted` is called for each memory that is gone from the platform."""
 
-    def __init__(self, parts: Parts, settled: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        settled: Callable[[], bool] | None = None,
+        on_deleted: Callable[[], None] = lambda: None,
+    ) -> None:
         self._parts = parts
         self._is_alone = settled is None
         self._settled = settled or (lambda: True)
+        self._on_deleted = on_deleted
         self._lock = threading.Lock()
 
     def target(self, request: Mapping[str, Any]) -> Target:
@@ -139,13 +145,17 @@ class Forgetting:
         """Make the first look, with the request waiting for it."""
         if is_wildcard(what.user_id):
             return Tally(failed=1, reasons=["wildcard-scope: the user id is a wildcard; set platform.user_id"])
-        tally = remote.delete_remotely(self._parts.platform, what, now=True)
+        tally = remote.delete_remotely(self._parts.platform, what, now=True, on_deleted=self._deleted)
         with suppress(QueueError):  # it looks a little later then
             self._parts.queue.hasten(f"{remote.FORGET}:{target.key}", 0.0 if tally.is_whole else AGAIN_SECONDS)
         if target.shared and not target.memory_id and not target.project_id:
             tally.failed += 1
             tally.reasons.append(PROJECT_UNKNOWN)
         return tally
+
+    def _deleted(self) -> None:
+        self._parts.counters.add("remote_memories_forgotten")
+        self._on_deleted()
 
     def _remotely(self, target: Target, found: Found) -> Forgotten:
         return Forgotten(

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,16 +65,20 @@ class _Tally:
             self.arrivals.update(self.store.take_in(notes[start : start + ROWS_AT_ONCE]))
 
 
-def import_old_notes(store: NoteStore, source: Path, aside: Path) -> ImportedFiles:
+def import_old_notes(
+    store: NoteStore, source: Path, aside: Path, on_progress: Callable[[int, int], None] = lambda *_: None
+) -> ImportedFiles:
     """Bring the notes of a directory (or of one file) of the old server over, and keep copies of what cannot be read
-    in the directory `aside`.
+    in the directory `aside`. `on_progress` hears how many files are done, and how many there are.
 
     Repeated, it brings nothing twice; what was changed, forgotten or has expired here since stays so. One bad entry
     costs no other, one bad file neither. Raises OSError where the source is not there or cannot be listed, NoteError
     where the store cannot be written; what was brought by then stays.
     """
     tally = _Tally(store)
-    for path in sorted(source.iterdir()) if stat.S_ISDIR(source.stat().st_mode) else [source]:
+    paths = sorted(source.iterdir()) if stat.S_ISDIR(source.stat().st_mode) else [source]
+    for number, path in enumerate(paths):
+        on_progress(number, len(paths))
         if path.name.endswith(old_entries.SUFFIX):
             _import_file(tally, path, aside)
         else:

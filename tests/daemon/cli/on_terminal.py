@@ -117,15 +117,17 @@ from memsyncd.clock import rfc3339
 DEAD = {"id": "flush:codex:p", "kind": "flush", "state": "dead", "reason": "refused"}
 
 class View:
-    paused, dead, silent = False, 1, "silent" in sys.argv
+    paused, dead, silent, asked = False, 1, "silent" in sys.argv, -1
 
     def status(self):
         if self.silent:
             time.sleep(60)
+        View.asked += 1
+        counters = {"packets_delivered": 5, "remote_memories_forgotten": 2 * self.asked}
         counts = QueueCounts(ready=3, waiting=0, claimed=0, done=0, dead=self.dead, cancelled=0, oldest_ready_seconds=0)
         return status_document(StatusParts(
             version=sys.argv[2], now=time.time(), pid=7, run_id=sys.argv[2], started_at=1.8e9, jobs=counts,
-            given_up=GivenUp(packets=self.dead), paused=self.paused, counters={"packets_delivered": 5}))
+            given_up=GivenUp(packets=self.dead), paused=self.paused, counters=counters))
 
     def history(self, minutes):
         now = time.time()
