@@ -42,7 +42,7 @@ class Visit:
         )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def executable() -> str:
     """Return the system's browser; none is downloaded."""
     browser = found()
@@ -53,7 +53,7 @@ def executable() -> str:
     return browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def played(executable: str) -> Iterator[Home]:
     """Give a home whose daemon has delivered the recorded session."""
     home = Home(Path(tempfile.mkdtemp(prefix="b-", dir="/tmp")))
@@ -67,8 +67,16 @@ def played(executable: str) -> Iterator[Home]:
         home.close()
 
 
+@pytest.fixture(scope="session")
+def browser(executable: str) -> Iterator[Browser]:
+    """Give a browser for all tests; each has a person of its own at it."""
+    running = Browser(executable, f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1")
+    yield running
+    running.close()
+
+
 @pytest.fixture
-def visit(played: Home, executable: str) -> Iterator[Visit]:
+def visit(played: Home, browser: Browser) -> Iterator[Visit]:
     """Give the page, opened by its link."""
     ui = subprocess.Popen(
         [sys.executable, "-m", "daemon", "ui"],
@@ -79,17 +87,14 @@ def visit(played: Home, executable: str) -> Iterator[Visit]:
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    browser = None
     try:
         assert ui.stdout is not None
         url = ui.stdout.readline().strip()
-        browser = Browser(executable, f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1")
+        browser.sit_down()
         browser.look(width=1200, height=900)
         browser.open(url)
         browser.until("document.querySelector('#overview').children.length")
         yield Visit(played, browser, ui, url)
     finally:
-        if browser is not None:
-            browser.close()
         ui.kill()
         ui.communicate()

@@ -43,7 +43,8 @@ def found() -> str | None:
 
 
 class Browser:
-    """One headless browser with a profile of its own. `errors` are what pages logged, `requests` every URL asked for."""
+    """One headless browser with a profile of its own. `errors` are what its person's pages logged, `requests` what they
+    asked for: method and URL."""
 
     def __init__(self, executable: str, *flags: str) -> None:
         self._profile = tempfile.mkdtemp(prefix="browser-", dir="/tmp")
@@ -66,13 +67,23 @@ class Browser:
         self._last = 0
         self._session = ""
         self._is_over = False
+        self._person = ""
         self.errors: list[str] = []
         self.requests: list[tuple[str, str]] = []
         threading.Thread(target=self._read, name="browser", daemon=True).start()
-        target = self.command("Target.createTarget", url="about:blank")["targetId"]
+
+    def sit_down(self) -> None:
+        """Be a new person: no page, no cookie, no cache, nothing noted."""
+        self._session = ""
+        if self._person:
+            self.command("Target.disposeBrowserContext", browserContextId=self._person)
+        self._person = self.command("Target.createBrowserContext")["browserContextId"]
+        target = self.command("Target.createTarget", url="about:blank", browserContextId=self._person)["targetId"]
         self._session = self.command("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.command(f"{domain}.enable")
+        self.errors.clear()
+        self.requests.clear()
 
     def command(self, method: str, **parameters: Any) -> Any:
         """Send a command and return its result; fail where the browser says it failed."""
@@ -181,7 +192,7 @@ class Browser:
                 self._news.notify_all()
                 return
             note = NOTES.get(message.get("method", ""))
-            if note is not None:
+            if note is not None and message.get("sessionId") == self._session:
                 note(self, message["params"])
 
 
