@@ -29,6 +29,9 @@ LOST_SECONDS = 7 * 86_400.0
 
 TWICE = 2
 
+NEWEST = 50_000
+"""Events looked at: what should come in every session is among them, and a large file is looked at in time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -87,8 +90,10 @@ def last_seen(compared: Compared, now: float) -> str:
 
 
 def read(connection: sqlite3.Connection) -> Mapping[str, Seen]:
-    """Return the kinds of events in an evidence file, whose harness is the spool's."""
+    """Return the kinds among the newest events of an evidence file, whose harness is the spool's."""
     rows = connection.execute(
-        "SELECT kind, count(*), count(DISTINCT session_id), max(created_at) FROM events GROUP BY kind"
+        "SELECT kind, count(*), count(DISTINCT session_id), max(created_at) FROM"
+        " (SELECT kind, session_id, created_at FROM events ORDER BY id DESC LIMIT ?) GROUP BY kind",
+        (NEWEST,),
     ).fetchall()
     return {str(kind): Seen(events, sessions, from_rfc3339(str(last)) or 0.0) for kind, events, sessions, last in rows}
