@@ -4,8 +4,10 @@ Every store has a version, 0 where it is new, and one step for each version abov
 changed again, for files that have it exist. What is of a newer version is refused before this is called, by the store.
 """
 
+import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 Step = Callable[[sqlite3.Connection], object]
@@ -18,6 +20,37 @@ class Mark:
 
     read: Callable[[sqlite3.Connection], int]
     write: Callable[[sqlite3.Connection, int], object]
+
+
+TOLD_EVERY_SECONDS = 2.0
+"""How often a step that takes long is told of; one that is over by then is not."""
+
+INSTRUCTIONS = 200_000
+"""Of SQLite's machine between two looks at the time: some milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A store under way to `version` for so many seconds, or there after them: `is_there`. `file` is its path."""
+
+    file: str
+    version: int
+    seconds: float
+    is_there: bool
+
+
+_watchers: list[Callable[[Moving], object]] = []
+"""A step runs wherever a store is opened first, so whoever tells people of it is known to all of this process."""
+
+
+@contextlib.contextmanager
+def watched(watcher: Callable[[Moving], object]) -> Iterator[None]:
+    """Tell `watcher` of steps that take long, from whichever thread runs them, until the end of the context."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
 
 
 def _read_user_version(connection: sqlite3.Connection) -> int:
@@ -63,10 +96,41 @@ def _run(connection: sqlite3.Connection, step: Step, number: int, mark: Mark) ->
     connection.execute("BEGIN IMMEDIATE")
     try:
         if mark.read(connection) < number:  # else another process was faster
-            step(connection)
+            with _told(connection, number):
+                step(connection)
             mark.write(connection, number)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+@contextlib.contextmanager
+def _told(
+    connection: sqlite3.Connection, number: int, monotonic: Callable[[], float] = time.monotonic
+) -> Iterator[None]:
+    """Tell the watchers while a step runs, and at its end where they were told before."""
+    if not _watchers:
+        yield
+        return
+    file = str(connection.execute("PRAGMA database_list").fetchone()[2])
+    began = told_at = monotonic()
+
+    def tell(*, is_there: bool) -> None:
+        for watcher in tuple(_watchers):
+            watcher(Moving(file, number, monotonic() - began, is_there))
+
+    def look() -> None:
+        nonlocal told_at
+        if monotonic() - told_at >= TOLD_EVERY_SECONDS:
+            told_at = monotonic()
+            tell(is_there=False)
+
+    connection.set_progress_handler(look, INSTRUCTIONS)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None, 0)
+    if told_at > began:
+        tell(is_there=True)

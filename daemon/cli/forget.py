@@ -11,7 +11,7 @@ import click
 from daemon.cli import deletions, exits, link
 from daemon.cli.given import GivenDirectory, GivenText
 from daemon.cli.output import emit_json
-from daemon.cli.progress import Tell, progress
+from daemon.cli.progress import Tell, migrations_told, progress
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
 
@@ -92,7 +92,7 @@ def forget(  # noqa: PLR0917  (click gives them by name)
         "yes": yes,
     }
     try:
-        with progress("Forgetting", is_quiet=as_json or not yes) as tell:
+        with migrations_told(is_quiet=as_json), progress("Forgetting", is_quiet=as_json or not yes) as tell:
             answer = _carried_out(around, request, tell)
     except (link.Refused, link.NotFound) as error:
         raise exits.Leave(exits.FAILED, f"Nothing was forgotten. {error}") from error

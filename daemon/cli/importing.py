@@ -8,7 +8,7 @@ import click
 
 from daemon.cli import exits
 from daemon.cli.output import emit_json
-from daemon.cli.progress import progress
+from daemon.cli.progress import migrations_told, progress
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
 
@@ -41,7 +41,7 @@ def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
         Path(named).expanduser() if named else around.home / ".agent-memory"
     )
     try:
-        with progress("Importing", is_quiet=as_json) as tell:
+        with migrations_told(is_quiet=as_json), progress("Importing", is_quiet=as_json) as tell:
             answer = import_from(given, around.places(), around.load({}).settings, around.environ, tell)
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error

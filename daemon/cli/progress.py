@@ -10,7 +10,7 @@ from typing import Protocol
 import click
 
 from daemon.cli.output import encodable, wants_live
-from daemon.cli.wording import clean
+from daemon.cli.wording import clean, span
 
 FIRST_SECONDS = 0.5
 """Work that is over by then needs no bar."""
@@ -49,6 +49,21 @@ def progress(
             bar.end()
     else:
         yield _Lines(what, monotonic).tell
+
+
+@contextlib.contextmanager
+def migrations_told(*, is_quiet: bool = False) -> Iterator[None]:
+    """Have a line on standard error now and then while a store is brought to this version's form and that takes long."""
+    from memsyncd import schema_steps  # noqa: PLC0415  (only where stores are opened)
+
+    def tell(moving: schema_steps.Moving) -> None:
+        name = os.path.basename(moving.file)
+        done = "took" if moving.is_there else "takes"
+        told = f"memsyncd: bringing {name} to form {moving.version} {done} {span(moving.seconds)}"
+        click.echo(encodable(clean(told if moving.is_there else f"{told} so far"), sys.stderr), err=True)
+
+    with contextlib.nullcontext() if is_quiet else schema_steps.watched(tell):
+        yield
 
 
 class _Lines:

@@ -13,7 +13,7 @@ import click
 
 from daemon.cli import exits
 from daemon.cli.output import wants_live
-from daemon.cli.progress import Tell, progress
+from daemon.cli.progress import Tell, migrations_told, progress
 from daemon.cli.surroundings import Surroundings, overrides
 from daemon.cli.wording import counted
 
@@ -92,7 +92,7 @@ def _run(around: Surroundings, pairs: tuple[str, ...], *, once: bool = False, ma
 
         # its log has a line for every job, which is enough where nobody looks
         is_quiet = not once or not wants_live(sys.stderr, around.environ)
-        with contextlib.ExitStack() as bar:
+        with migrations_told(), contextlib.ExitStack() as bar:
             tell = bar.enter_context(progress("Delivering", is_quiet=is_quiet, over_log=True))
             return start.run(
                 places,

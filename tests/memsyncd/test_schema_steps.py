@@ -67,3 +67,26 @@ def test_two_at_once_do_each_step_once(tmp_path: Path) -> None:
 
         assert forward(first, STEPS, Mark(read, schema_steps.USER_VERSION.write)) == 2
         assert first.execute("SELECT count(*) FROM things").fetchone() == (1,)
+
+
+def test_a_long_step_is_told_of(connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it runs, and once at its end; a short one is not, and after the context nobody is told."""
+    long = sql(
+        "CREATE TABLE numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000) SELECT i FROM n"
+    )
+    heard: list[schema_steps.Moving] = []
+    monkeypatch.setattr(schema_steps, "TOLD_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(schema_steps, "INSTRUCTIONS", 1_000)
+    with schema_steps.watched(heard.append):
+        forward(connection, (long,))
+    assert [each.is_there for each in heard[-2:]] == [False, True]
+    assert {each.version for each in heard} == {1}
+    assert all(each.file.endswith("/x") for each in heard)
+    assert [each.seconds for each in heard] == sorted(each.seconds for each in heard)
+    count = len(heard)
+    forward(connection, (long, STEPS[0]))
+    assert len(heard) == count
+    monkeypatch.setattr(schema_steps, "TOLD_EVERY_SECONDS", 60.0)
+    with schema_steps.watched(heard.append):
+        forward(connection, (long, STEPS[0], sql("CREATE TABLE short(i)")))
+    assert len(heard) == count

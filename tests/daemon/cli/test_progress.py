@@ -1,9 +1,11 @@
 """How far long work is: a bar on a terminal that leaves nothing behind, lines elsewhere, silence with --json."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -14,12 +16,13 @@ from pathlib import Path
 import pytest
 
 from daemon.cli import deletions
-from daemon.cli.progress import progress
+from daemon.cli.progress import migrations_told, progress
 from daemon.cli.surroundings import Surroundings
 from daemon.exchange.importing import import_from
 from daemon.places import resolve
 from daemon.settings import Settings
 from jobs.forgetting import Forgotten, delete_remotely
+from memsyncd import schema_steps
 from memsyncd.hooks.drop import main as drop
 from memsyncd.platforms.owned import OwnedMemory
 from tests.daemon.cli.on_terminal import DEADLINE, daemon, terminal
@@ -34,7 +37,7 @@ def home() -> Iterator[Path]:
 
 WORK = """
 import sys, time
-from daemon.cli.progress import progress
+from daemon.cli.progress import migrations_told, progress
 from daemon.cli.surroundings import Surroundings
 with progress("Working", is_quiet=False) as tell:
     for number in range(8):
@@ -86,6 +89,27 @@ def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     with progress("Working", is_quiet=True, monotonic=lambda: pytest.fail("it looked")) as tell:
         tell(1, 2)
     assert capsys.readouterr().err == ""
+
+
+def test_a_migration_that_takes_long_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line while it runs and one at its end, on standard error; none with --json."""
+    step = schema_steps.sql(
+        "CREATE TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9) SELECT i FROM n"
+    )
+    with contextlib.closing(sqlite3.connect(tmp_path / "x.sqlite3", isolation_level=None)) as connection:
+        with migrations_told():
+            for watcher in schema_steps._watchers:
+                watcher(schema_steps.Moving("/d/x.sqlite3", 2, 4.2, is_there=False))
+                watcher(schema_steps.Moving("/d/x.sqlite3", 2, 5.1, is_there=True))
+            schema_steps.forward(connection, (step,))
+        with migrations_told(is_quiet=True):
+            assert not schema_steps._watchers
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
+        "memsyncd: bringing x.sqlite3 to form 2 takes 4 s so far",
+        "memsyncd: bringing x.sqlite3 to form 2 took 5 s",
+    ]
 
 
 def test_an_import_tells_how_far_it_is(home: Path) -> None:
