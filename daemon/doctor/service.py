@@ -4,6 +4,7 @@ import pwd
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
 from daemon.doctor.check import Check, failed, passed, unchecked
@@ -30,10 +31,10 @@ Runner = Callable[[Mapping[str, str]], Run]
 _FOR_REAL: Runner = partial(runner, seconds=COMMAND_SECONDS)
 
 
-def probes(examined: Examination, run_in: Runner = _FOR_REAL) -> list[Probe]:
-    """Return the check of the service and of lingering."""
+def probes(examined: Examination, run_in: Runner = _FOR_REAL, booted: Path = bus.BOOTED) -> list[Probe]:
+    """Return the check of the service and of lingering. `booted` exists where systemd is the first process."""
     hung = "The service manager does not answer: `systemctl --user status`, or `launchctl list`, shows more."
-    return [Probe("service", partial(_probe, examined, run_in), hung)]
+    return [Probe("service", partial(_probe, examined, run_in, booted), hung)]
 
 
 def service(  # noqa: PLR0911  (one for each way it can stand)
@@ -73,17 +74,17 @@ def lingering(state: ServiceState, account: str) -> Check:
     return failed(name, told, f"`loginctl enable-linger {account}`")
 
 
-def _probe(examined: Examination, run_in: Runner) -> list[Check]:
+def _probe(examined: Examination, run_in: Runner, booted: Path) -> list[Check]:
     """Ask the manager. Where there is none, or no way to it, that is no finding, unless a service is installed."""
     if examined.is_another_s or examined.uid == 0:
         why = "a user's service is asked for by that user"
         return [unchecked("service", why), unchecked("lingering", why)]
-    account = Account(_name(examined.uid), examined.uid, examined.home)
+    account = Account(account_name(examined.uid), examined.uid, examined.home)
     planned = installation.of_user(account, sys.executable, examined.environ, examined.platform)
     if examined.platform == "darwin":
         state = launchd.Launchd(planned, run_in(examined.environ), examined.environ).state()
         return _judged(examined, planned, state, ())
-    if not bus.BOOTED.is_dir():
+    if not booted.is_dir():
         why = "this machine does not run systemd"
         return [unchecked("service", why), unchecked("lingering", why)]
     try:
@@ -125,7 +126,8 @@ def _without_manager(planned: Installation, examined: Examination, why: str) -> 
     return [unchecked("service", how, INSTALL), unchecked("lingering", how)]
 
 
-def _name(uid: int) -> str:
+def account_name(uid: int) -> str:
+    """Return the name of an account, its number where it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
