@@ -53,7 +53,7 @@ def progress(
 
 @contextlib.contextmanager
 def migrations_told(*, is_quiet: bool = False) -> Iterator[None]:
-    """Have a line on standard error now and then while a store is brought to this version's form and that takes long."""
+    """Have a line on standard error now and then while a store is brought to this version's form, and takes long."""
     from memsyncd import schema_steps  # noqa: PLC0415  (only where stores are opened)
 
     def tell(moving: schema_steps.Moving) -> None:

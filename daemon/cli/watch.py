@@ -38,6 +38,9 @@ STYLES: Mapping[Tone, str] = {
     "delay": "magenta",
 }
 
+NOWHERE = -1
+"""No descriptor: standard input is closed."""
+
 STALE_SECONDS = 3.0
 """A daemon that has not answered for so long is told of."""
 
@@ -57,7 +60,7 @@ def watch(around: Surroundings, *, as_json: bool) -> int:
     if not sys.stdout.isatty():
         raise exits.Leave(exits.WRONG_USE, "--watch needs a terminal; with --json it prints a line a second anywhere.")
     try:
-        with Terminal(sys.stdin.fileno()) as terminal:
+        with Terminal(sys.stdin.fileno() if sys.stdin else NOWHERE) as terminal:
             _watch(around, terminal)
     except KeyboardInterrupt:  # a second signal: the terminal takes no more
         silence()

@@ -237,7 +237,7 @@ def test_jobs_retry_and_discard(served: Served, capsys: pytest.CaptureFixture[st
         ({"outcome": "nothing", "packets": 0, "reason": ""}, 0, 0, "Nothing to deliver."),
         ({"outcome": "refused", "packets": 1, "reason": "status 422"}, 1, 1, "Refused: 1 packet (status 422)."),
         ({"outcome": "put-off", "packets": 1, "reason": "offline"}, 75, 0, "Put off: 1 packet (offline)."),
-        ({"outcome": "waiting", "packets": 1, "reason": ""}, 75, 0, "Asked for: 1 packet."),
+        ({"outcome": "waiting", "packets": 1, "reason": ""}, 75, 0, "Asked for a delivery."),
         ({"outcome": "of-tomorrow"}, 75, 0, "of-tomorrow."),
     ],
 )

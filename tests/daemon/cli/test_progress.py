@@ -52,7 +52,7 @@ def test_a_bar_on_a_terminal(home: Path) -> None:
     with terminal(home, program=WORK) as screen:
         assert screen.ended() == 0
         told = screen.plain()
-    assert "Working" in told and "60%" in told and "6 things" in told
+    assert "Working" in told and "70%" in told and "7 things" in told
     assert "\x1b[2J" not in screen.seen
     assert screen.seen.rindex("\x1b[?25h") > screen.seen.rindex("\x1b[?25l")
     assert re.search(r"\x1b\[2K(\x1b\[[0-9;?]*[a-zA-Z]|\r)*over", screen.seen)

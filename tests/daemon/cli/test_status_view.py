@@ -125,6 +125,22 @@ def test_a_poor_document_is_drawn_all_the_same(document: dict[str, Any]) -> None
     assert drawn(document, 80)
 
 
+def test_what_stands_still_is_named() -> None:
+    """Paused projects with the end of their pause, requests to forget that look on, telemetry that is set aside."""
+    document = DOCUMENT | {
+        "paused": True,
+        "paused_until": "2027-01-15T08:30:00.000Z",
+        "paused_projects": [{"root": "/w/tool", "until": None}],
+        "forgetting": 2,
+        "telemetry": {"enabled": True, "endpoint": "https://t.test", "set_aside": 3},
+    }
+    told = drawn(document, 120)
+    assert "\npaused      everything (ends in 30 min), /w/tool\n" in told
+    assert "\nforgetting  2 requests look for late memories on the platform\n" in told
+    assert "\ntelemetry   to https://t.test: 0 spooled, 0 parked, 0 dropped, 3 files set aside\n" in told
+    assert "paused " not in drawn(DOCUMENT, 120) and "forgetting" not in drawn(DOCUMENT, 120)
+
+
 def test_the_sentence_comes_first_and_carries_the_tone() -> None:
     """Green only for ok; the first line is the sentence."""
     first = status_lines(DOCUMENT, width=80, now=NOW)[0]
