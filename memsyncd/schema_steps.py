@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memsyncd import sqlite_transaction
+
 Step = Callable[[sqlite3.Connection], object]
 """Makes the tables of version N out of those of version N - 1, in the transaction it finds."""
 
@@ -93,17 +95,11 @@ def forward(connection: sqlite3.Connection, steps: Sequence[Step], mark: Mark = 
 
 
 def _run(connection: sqlite3.Connection, step: Step, number: int, mark: Mark) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with sqlite_transaction.transaction(connection):
         if mark.read(connection) < number:  # else another process was faster
             with _told(connection, number):
                 step(connection)
             mark.write(connection, number)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextlib.contextmanager

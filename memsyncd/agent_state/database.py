@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from memsyncd import sqlite_transaction
 from memsyncd.agent_state import schema
 from memsyncd.agent_state.errors import StoreClosed, StoreUnavailable
 
@@ -125,16 +126,8 @@ class Database:
             time.sleep(random.uniform(0, RETRY_SECONDS))
 
     def _transact(self, begin: str, act: Callable[[Transaction], Result]) -> Result:
-        connection = self._connection()
-        connection.execute(begin)
-        try:
-            result = act(Transaction(connection))
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        return result
+        with sqlite_transaction.transaction(self._connection(), begin) as connection:
+            return act(Transaction(connection))
 
     def _connection(self) -> sqlite3.Connection:
         if self._opened.connection is not None and self._opened.file != _identity(self._path):

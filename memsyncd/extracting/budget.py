@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from memsyncd import sqlite_transaction
 from memsyncd.clock import Clock, rfc3339
 from memsyncd.platforms.local import schema
 
@@ -79,14 +80,8 @@ class Budget:
         with self._lock:
             try:
                 connection = self._open()
-                connection.execute("BEGIN IMMEDIATE")
-                try:
+                with sqlite_transaction.transaction(connection):
                     self._reserve(connection, reserved, now)
-                    connection.execute("COMMIT")
-                except BaseException:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    raise
             except (sqlite3.Error, OSError, schema.NewerSchema) as error:
                 raise OverBudget(f"what it costs cannot be counted ({type(error).__name__})") from error
         return reserved

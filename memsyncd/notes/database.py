@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from memsyncd import sqlite_transaction
 from memsyncd.notes import errors, schema
 from memsyncd.platforms.local.schema import NewerSchema
 
@@ -24,8 +25,8 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block in one transaction. Raises NoteError, and what the block raises; then nothing was changed."""
-        with self._opened() as connection:
-            yield from self._run(connection)
+        with self._opened() as connection, sqlite_transaction.transaction(connection, self._begin):
+            yield connection
 
     def outside(self, act: Callable[[sqlite3.Connection], None]) -> None:
         """Run `act` outside any transaction. Raises NoteError."""
@@ -43,16 +44,6 @@ class Database:
                 yield self._connection
             except (sqlite3.Error, OSError, NewerSchema) as error:
                 raise errors.mapped(error) from error
-
-    def _run(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-        connection.execute(self._begin)
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
     def close(self) -> None:
         """Close the connection for good; a transaction that runs is waited for."""

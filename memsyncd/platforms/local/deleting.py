@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from memsyncd import sqlite_transaction
 from memsyncd.platforms.local import memories, schema
 from memsyncd.platforms.local.candidate import PERSONAL
 from memsyncd.platforms.local.faults import platform_error
@@ -53,16 +54,10 @@ def delete(path: Path, whose: Whose, *, at: str) -> dict[str, int]:
         return {}
     with _opened(path) as connection:
         connection.execute("PRAGMA secure_delete = ON").fetchone()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with sqlite_transaction.transaction(connection):
             deleted = _delete(connection, whose, at)
             # the index keeps deleted words in its older segments until they are merged
             connection.execute("INSERT INTO memory_index(memory_index) VALUES('optimize')")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
     return deleted
 
 

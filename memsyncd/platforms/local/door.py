@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from memsyncd import sqlite_transaction
 from memsyncd.platforms.local import schema
 from memsyncd.platforms.local.faults import platform_error
 from memsyncd.platforms.platform import Cancelled, PlatformError
@@ -28,22 +29,13 @@ class Door:
                 self._refuse_cancelled()
                 if self._connection is None:
                     self._connection = self._connect()
-                yield from self._run(self._connection)
+                with sqlite_transaction.transaction(self._connection, self._begin) as connection:
+                    yield connection
             except PlatformError:
                 raise
             except (sqlite3.Error, OSError, UnicodeError, schema.NewerSchema) as error:
                 self._refuse_cancelled()
                 raise platform_error(error) from error
-
-    def _run(self, connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-        connection.execute(self._begin)
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
 
     def cancel(self) -> None:
         """Interrupt what runs, and refuse what comes."""
