@@ -218,7 +218,7 @@ class Daemon:
             await self._pause(ONCE_LOOK_SECONDS)
 
     def _is_all_done(self) -> bool:
-        return not self.ingest_thread.hinted.is_set() and self.upkeep.is_all_done()
+        return not self.ingest_thread.hinted.is_set() and self.upkeep.is_all_done(self.workers.running)
 
     async def _is_scanned_anew(self) -> bool:
         """Wait for a whole scan: while one is under way, what it has taken in may have no job yet."""

@@ -201,13 +201,15 @@ class Upkeep:
                 parts.journal.note("session-over", spool=ended.spool, why=ended.why)
             parts.sessions.told(ended)
 
-    def is_all_done(self) -> bool:
-        """Whether nothing is left that this run could still bring to an end (`run --once`)."""
+    def is_all_done(self, running: Callable[[], int]) -> bool:
+        """Whether nothing is left that this run could still bring to an end (`run --once`). `running` tells how many
+        jobs run, each until its end was told of."""
         queue = self._parts.queue
         sending = telemetry_run(self._parts)
         counts = queue.counts()
+        at_work = max(counts.claimed, running())
         is_sending = bool(sending) and telemetry_run(self._parts) == sending  # and so was while the jobs were counted
-        if counts.claimed + counts.ready > is_sending or self._parts.ingest.transcripts.waits.is_any:
+        if at_work + counts.ready > is_sending or self._parts.ingest.transcripts.waits.is_any:
             return False
         cooling = {each.name for each in queue.destinations() if each.until is not None or each.parked}
         return not any(

@@ -135,14 +135,14 @@ class ClaimingHuey(Huey):
             ran = seconds()
             job = self._settle(claim, outcome, answered=task.job_context.has_answered)
             settled = True
+            if job is not None:  # it counts as running until it is told: `run --once` sums up what was told
+                self._observe(self._on_finish, job, outcome, ran)
         finally:
             self._running.end(claim)
             if outcome is None:  # the thread is ending: interpreter shutdown, or a handler that raised SystemExit
                 self.give_back(claim)
             elif not settled:  # it expires and counts as a crash, so that it cannot happen for ever
                 self._queue.abandon(claim)
-        if job is not None:
-            self._observe(self._on_finish, job, outcome, ran)
 
     def renew_claims(self) -> None:
         """Renew the claims of this process; while the store cannot be used, the next round is soon enough."""

@@ -166,11 +166,12 @@ def test_run_once_is_over_when_only_timers_and_delays_are_left(home: Composed) -
     """An idle handoff whose time has not come is put off, not waited for."""
     from jobs.delivery import checkpoint_job
 
-    assert home.upkeep.is_all_done()
+    assert home.upkeep.is_all_done(lambda: 0)
+    assert not home.upkeep.is_all_done(lambda: 1), "a job that is done has not been told of yet"
     home.parts.queue.enqueue(checkpoint_job("claude-code", "s", key="later", reason="idle", delay=100.0, why="not yet"))
-    assert home.upkeep.is_all_done()
+    assert home.upkeep.is_all_done(lambda: 0)
     home.parts.queue.enqueue(checkpoint_job("claude-code", "s", key="now", reason="manual"))
-    assert not home.upkeep.is_all_done()
+    assert not home.upkeep.is_all_done(lambda: 0)
     assert home.parts.queue.counts().ready == 1
 
 

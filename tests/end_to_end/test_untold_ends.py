@@ -16,7 +16,9 @@ from memsyncd.hooks.command_line import command_line
 from tests.end_to_end.conftest import Home
 
 AGENT = """
-import fcntl, json, subprocess, sys, termios, time
+import fcntl, json, signal, subprocess, sys, termios, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore both
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 session, project, *lines = sys.argv[1:]
 told = {"session_id": session, "cwd": project}

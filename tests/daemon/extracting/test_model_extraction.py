@@ -101,7 +101,7 @@ def test_a_model_that_is_away_is_told_and_is_no_ill_health(tmp_path: Path) -> No
         assert "http://localhost:9/v1" in message
         assert "nobody is there" in message
         assert not degrades
-        assert made.upkeep.is_all_done(), "`run --once` does not wait for it"
+        assert made.upkeep.is_all_done(lambda: 0), "`run --once` does not wait for it"
 
 
 def test_a_model_that_is_no_help_is_told_until_it_is(tmp_path: Path) -> None:

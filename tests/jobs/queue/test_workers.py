@@ -434,3 +434,17 @@ def test_huey_can_enqueue_too(shop: Shop) -> None:
     assert seen == [{"packet": "p1"}]
     assert workers._huey.serializer.serialize({"a": 1}) == b'{"a": 1}'
     assert workers._huey.serializer.deserialize(b'{"a": 1}') == {"a": 1}
+
+
+def test_a_job_runs_until_its_end_is_told(shop: Shop) -> None:
+    """Whoever waits for the last of them sums up what was told: a commit alone is not yet the end."""
+    running: queue.Queue[int] = queue.Queue()
+    workers: list[Workers] = []
+
+    def observer(*values: object) -> None:
+        if len(values) > 1:
+            running.put(workers[0].running())
+
+    workers.append(shop.open(observer=observer, flush=lambda _: Done()))
+    shop.queue.enqueue(NewJob("a", "flush"))
+    assert running.get(timeout=PATIENCE) == 1
