@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: run test lint types arrows tests demo bench soak man clean
+.PHONY: run test lint types arrows tests demo bench soak real-clients man clean
 
 run: .venv/installed
 	@$(BIN)/memsyncd run
@@ -34,6 +34,19 @@ tests: .venv/installed-dev
 soak: .venv/installed-dev
 	$(BIN)/python -m pytest -m long -ra
 
+# Coding agents' own programs against fakes of their models: docs/harnesses.md.
+real-clients: .venv/installed-dev .clients/installed
+	MEMSYNCD_REAL_CLIENTS=.clients $(BIN)/python -m pytest tests/real_clients -m long -ra
+
+# Two of the packages come with a script that puts the program of this machine in place; no other script is run.
+.clients/installed: tests/real_clients/package.json
+	mkdir -p .clients
+	cp tests/real_clients/package.json .clients/
+	npm install --prefix .clients --ignore-scripts --no-package-lock --no-audit --no-fund
+	node .clients/node_modules/@anthropic-ai/claude-code/install.cjs
+	node .clients/node_modules/opencode-ai/postinstall.mjs
+	@touch $@
+
 bench: .venv/installed-dev
 	$(BIN)/python -m bench
 
@@ -54,4 +67,4 @@ man: .venv/installed
 	@touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf .venv .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

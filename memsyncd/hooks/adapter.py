@@ -73,9 +73,10 @@ class Tools:
 
     `files` touch one file, `edits` of them change it, `searches` look for something, `shells` run a command. `texts`
     are the keys of an edit's new text. `outputs` are keys of a response that hold what others call `output`. With
-    `is_json_text` a response may be a text that holds JSON. `verdicts` are words of a response's `verdict_key` that say
-    whether it failed; with `has_error_key` it has where its `error` says something. `by_event` names the tool where the
-    payload does not. `handback` is the tool by which a subagent hands over its report, in `message`.
+    `is_json_text` a response may be a text that holds JSON. `verdicts` are words of a response's `verdict_keys` that
+    say whether it failed; `exit_told` is a pattern whose group is the exit code, at the end of one of the `outputs`;
+    with `has_error_key` it has where its `error` says something. `by_event` names the tool where the payload does not.
+    `handback` is the tool by which a subagent hands over its report, in `message`.
     """
 
     files: frozenset[str] = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -88,8 +89,9 @@ class Tools:
     sought: tuple[str, ...] = ("pattern", "path", "query", "url")
     outputs: tuple[str, ...] = ()
     is_json_text: bool = False
-    verdict_key: str = ""
+    verdict_keys: tuple[str, ...] = ()
     verdicts: Mapping[str, bool] = field(default_factory=dict)
+    exit_told: str = ""
     has_error_key: bool = False
     by_event: Mapping[str, str] = field(default_factory=dict)
     handback: str = ""

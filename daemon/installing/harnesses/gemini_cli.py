@@ -1,4 +1,8 @@
-"""Gemini CLI (hooks-and-apis 1F, 5C): the one whose limits are in milliseconds. A failed tool is told by AfterTool."""
+"""Gemini CLI (hooks-and-apis 1F, 5C): the one whose limits are in milliseconds. A failed tool is told by AfterTool.
+
+PreCompress comes before each call of the model, compressed or not (seen with 0.61.0): as a flush it would send every
+prompt on without its answer.
+"""
 
 from daemon.installing.harness import MILLISECONDS, Event, Handler, Harness, Place, Tools
 
@@ -11,7 +15,6 @@ HARNESS = Harness(
         Event("BeforeAgent", "user-prompt"),
         Event("AfterTool", "post-tool"),
         Event("AfterAgent", "stop"),
-        Event("PreCompress", "flush", "pre-compact"),
         Event("SessionEnd", "flush", "session-end"),
     ),
     handler=Handler(units_per_second=MILLISECONDS, constant={"type": "command", "name": "memsyncd"}),

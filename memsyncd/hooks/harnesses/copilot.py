@@ -1,7 +1,9 @@
 """GitHub Copilot CLI (1H): snake_case for an event that is registered with a capital, camelCase otherwise.
 
-agentStop brings no answer but the transcript's path. No turn and no tool call has an id. Copilot also runs hooks of a
-project's `.claude/settings*.json`; it stamps what it sends with a time, as Claude Code does not.
+agentStop brings no answer but the transcript's path. No turn and no tool call has an id. With a capital, tools have
+Claude Code's names and results snake_case keys (seen with 1.0.102); a shell's result is a success whatever its command
+ended with. Copilot also runs hooks of a project's `.claude/settings*.json`; it stamps what it sends with a time, as
+Claude Code does not.
 """
 
 from memsyncd.hooks.adapter import Adapter, Ending, ExitTwo, Fields, Meaning, Signature, Tools, kept, keys, names
@@ -42,15 +44,16 @@ ADAPTER = Adapter(
         agent_transcript=keys("agent_transcript_path"),
     ),
     tools=Tools(
-        files=frozenset({"view", "edit", "create", "str_replace_editor"}),
-        edits=frozenset({"edit", "create", "str_replace_editor"}),
-        searches=frozenset({"grep", "glob", "web_fetch", "web_search"}),
-        shells=frozenset({"bash", "powershell"}),
+        files=frozenset({"view", "edit", "create", "str_replace_editor", "Read", "Edit", "Write"}),
+        edits=frozenset({"edit", "create", "str_replace_editor", "Edit", "Write"}),
+        searches=frozenset({"grep", "glob", "web_fetch", "web_search", "Grep", "Glob", "WebFetch", "WebSearch"}),
+        shells=frozenset({"bash", "powershell", "Bash"}),
         paths=("path", "file_path"),
         texts=("file_text", "new_str", "content"),
         outputs=("textResultForLlm", "text_result_for_llm"),
-        verdict_key="resultType",
+        verdict_keys=("resultType", "result_type"),
         verdicts={"success": False, "failure": True, "rejected": True, "denied": True},
+        exit_told=r"<shellId: \w+ completed with exit code (-?\d+)>\s*\Z",
         has_error_key=True,
     ),
     ending=Ending(
