@@ -19,7 +19,10 @@ from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
 PLACE = "MEMSYNCD_REAL_CLIENTS"
 """Names the directory whose `node_modules` holds the clients; `make real-clients` fills one and sets it."""
 
-PROMPT = "Remember: the ledger of this shop is kept in cents, never in floats."
+KEPT = "the ledger of this shop is kept in cents, never in floats"
+PROMPT = f"Remember: {KEPT}."
+QUESTION = "How is the ledger of this shop kept, in which unit?"
+"""Of a session to come; it has none of the words that only a recall can bring."""
 LIMIT = 40.0
 """Seconds one question may take a client, its start among them."""
 

@@ -50,6 +50,10 @@ class FakeModels:
         """The server's address, without a slash at the end."""
         return self._server.url
 
+    def was_told(self, words: str) -> bool:
+        """Tell whether the last question held these words."""
+        return words in json.dumps(self.bodies[-1])
+
     def _handle(self, request: Request, _authorization: str) -> Reply:
         with self._lock:
             if request.method == "CONNECT" or "://" in request.path:

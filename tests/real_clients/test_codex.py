@@ -1,8 +1,10 @@
 """Codex's own program: a question with a command in it, from our installed hooks to a memory."""
 
+from functools import partial
+
 import pytest
 
-from tests.real_clients.conftest import FAKE_KEY, PROMPT, Desk
+from tests.real_clients.conftest import FAKE_KEY, KEPT, PROMPT, QUESTION, Desk
 from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
 
 pytestmark = pytest.mark.long
@@ -28,14 +30,17 @@ apps = false
 
 
 def test_a_session_of_codex_is_remembered(desk: Desk) -> None:
-    """Its hooks, approved by its own option, tell the start, the prompt, the command, the answer and the end, and the
-    session's words are found."""
+    """Its hooks, approved by its own option, tell the start, the prompt, the command, the answer and the end, and the next
+    session is told of it."""
     codex = desk.program("codex")
     options = ("--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox")
     with FakeModels("exec_command", {"cmd": COMMAND}) as fake:
         desk.write(".codex/config.toml", CONFIG.format(url=fake.url))
         desk.install("codex")
-        done = desk.ask(fake, codex, "exec", *options, PROMPT, environ={"FAKE_KEY": FAKE_KEY})
-    assert fake.wanted == []
-    assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
-    desk.assert_recorded("codex")
+        ask = partial(desk.ask, fake, codex, "exec", *options, environ={"FAKE_KEY": FAKE_KEY})
+        done = ask(PROMPT)
+        assert fake.wanted == []
+        assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
+        desk.assert_recorded("codex")
+        ask(QUESTION)
+        assert fake.was_told(KEPT)

@@ -1,16 +1,18 @@
 """Copilot CLI's own program: a question with a command in it, from our installed hooks to a memory."""
 
+from functools import partial
+
 import pytest
 
-from tests.real_clients.conftest import FAKE_KEY, PROMPT, Desk
+from tests.real_clients.conftest import FAKE_KEY, KEPT, PROMPT, QUESTION, Desk
 from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
 
 pytestmark = pytest.mark.long
 
 
 def test_a_session_of_copilot_is_remembered(desk: Desk) -> None:
-    """Its hooks tell the start, the prompt, the command and the end, its transcript the answer, and the session's words
-    are found."""
+    """Its hooks tell the start, the prompt, the command and the end, its transcript the answer, and the
+    next session is told of it."""
     copilot = desk.program("copilot")
     desk.install("copilot")
     with FakeModels("bash", {"command": COMMAND, "description": "Print"}) as fake:
@@ -21,9 +23,12 @@ def test_a_session_of_copilot_is_remembered(desk: Desk) -> None:
             "COPILOT_OFFLINE": "true",
             "COPILOT_AUTO_UPDATE": "false",
         }
-        done = desk.ask(fake, copilot, "--allow-all-tools", "--no-auto-update", "-p", PROMPT, environ=environ)
-    assert fake.wanted == []
-    assert done.returncode == 0, done
-    assert ANSWER in done.stdout
-    _, _, tool, _ = desk.assert_recorded("copilot")
-    assert tool["failed"] is False
+        ask = partial(desk.ask, fake, copilot, "--allow-all-tools", "--no-auto-update", "-p", environ=environ)
+        done = ask(PROMPT)
+        assert fake.wanted == []
+        assert done.returncode == 0, done
+        assert ANSWER in done.stdout
+        _, _, tool, _ = desk.assert_recorded("copilot")
+        assert tool["failed"] is False
+        ask(QUESTION)
+        assert fake.was_told(KEPT)

