@@ -39,7 +39,7 @@ def clients() -> Path:
 
 
 class Desk(Home):
-    """A person's home whose model is a fake and whose way out is shut."""
+    """A person's home whose model is a fake, and whose proxy refuses every way out."""
 
     clients: Path
 
@@ -63,7 +63,7 @@ class Desk(Home):
         return file
 
     def ask(self, fake: FakeModels, *command: str, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-        """Let the client answer one question, with nothing but loopback to reach."""
+        """Let the client answer one question; a way out that it asks the proxy for is refused and kept in `wanted`."""
         shut = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), fake.url)
         loopback = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
         return subprocess.run(

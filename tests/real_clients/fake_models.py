@@ -1,8 +1,8 @@
 """A fake of four model APIs on one port of loopback, for coding agents' own programs.
 
 Anthropic's messages, OpenAI's responses and chat completions, Gemini's generateContent; each whole or as a stream of
-events, as it is asked. The model calls a shell once, then answers. It is also the clients' proxy: what they want from
-elsewhere is refused, and its name kept.
+events, as it is asked. The model calls a shell once, then answers. It is also the clients' proxy: what they ask it
+for from elsewhere is refused, and its name kept. A program that asks no proxy is not seen.
 """
 
 import json
