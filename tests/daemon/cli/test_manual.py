@@ -13,6 +13,7 @@ import pytest
 
 from daemon.cli.manual import manual
 from daemon.cli.program import COMMANDS, program
+from tests import uncounted
 from tests.daemon.cli.on_terminal import DEADLINE, ROOT, daemon
 
 
@@ -132,7 +133,12 @@ def test_names_are_completed_without_loading_commands() -> None:
         "except SystemExit: pass\n"
         "print(sorted(name for name in sys.modules if name in ('daemon.cli.jobs', 'daemon.cli.run', 'sqlite3')))"
     )
-    given = {**os.environ, "_MEMSYNCD_COMPLETE": "bash_complete", "COMP_WORDS": "memsyncd ", "COMP_CWORD": "1"}
+    given = {
+        **uncounted.environment(),
+        "_MEMSYNCD_COMPLETE": "bash_complete",
+        "COMP_WORDS": "memsyncd ",
+        "COMP_CWORD": "1",
+    }
     ended = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=given, capture_output=True, timeout=DEADLINE, check=True
     )

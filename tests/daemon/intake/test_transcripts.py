@@ -484,7 +484,7 @@ def test_run_once_waits_for_an_answer_that_is_being_written(tmp_path: Path) -> N
         (home.spool("kimi") / "pending" / "1.json").write_text(json.dumps(stop))
         home.upkeep.refresh()
         assert home.parts.ingest.scan() == 0
-        assert not home.upkeep.is_all_done()
+        assert not home.upkeep.is_all_done(lambda: 0)
         with wire.open("a") as file:
             message = {"role": "assistant", "content": [{"type": "text", "text": "a"}]}
             file.write(json.dumps({"type": "context.append_message", "message": message}) + "\n")

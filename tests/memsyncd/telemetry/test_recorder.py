@@ -19,6 +19,7 @@ from memsyncd.redaction import redact
 from memsyncd.telemetry.cleaning import clean
 from memsyncd.telemetry.recorder import MAX_DROPPED, MAX_LINE_BYTES, MAX_SPOOL_BYTES, Recorder, dropped
 from memsyncd.telemetry.salt import Salt
+from tests import uncounted
 from tests.memsyncd.telemetry.children import RECORDER, REPOSITORY
 
 NOW = 1_796_000_000.25
@@ -302,7 +303,7 @@ print(json.dumps([results, told.uncounted]))
 def run(body: str, spool: Path) -> Any:
     child = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", RECORDER + IN_A_CHILD + body, str(spool)],
-        cwd=REPOSITORY, check=True, capture_output=True, text=True, timeout=60,
+        cwd=REPOSITORY, check=True, capture_output=True, text=True, timeout=60, env=uncounted.environment(),
     )  # fmt: skip
     assert child.stderr == ""
     return json.loads(child.stdout)
