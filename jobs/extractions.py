@@ -15,6 +15,10 @@ GROWTH = 1.5
 MAX_INTERVAL_SECONDS = 20.0
 """The longest wait between questions; below the 30 s within which a verdict is to be known (issue figures)."""
 
+GAP_SECONDS = 0.25
+"""Between two rounds of questions, or a quarter of the first interval: of many that are open a round asks many for the
+price of a listing, and wakes their jobs together. One that is alone waits for nobody."""
+
 AWAY_SECONDS = 2 * MAX_INTERVAL_SECONDS
 """A longer time without an answer was spent with the platform away or the machine asleep: it is no part of the time
 that an extraction takes."""
@@ -49,6 +53,8 @@ class Extractions:
         self._verdicts: dict[str, Extraction] = {}
         self._news: set[str] = set()
         self._planned = math.inf
+        self._asked_at = -math.inf
+        self._gap = min(GAP_SECONDS, first_interval_seconds / 4)
         self.on_open: Callable[[float], object] = lambda _: None
 
     def register(self, event_id: str, job_id: str) -> None:
@@ -71,13 +77,16 @@ class Extractions:
         """Return the events to ask now, the longest overdue first."""
         now = self._clock.monotonic()
         with self._lock:
+            self._asked_at = now
             return sorted((entry for entry in self._open.values() if entry.next_ask <= now), key=lambda e: e.next_ask)
 
     def wait_seconds(self) -> float | None:
         """Return how long until the next question is due, or None where nothing is open; the asker waits that long."""
         now = self._clock.monotonic()
         with self._lock:
-            self._planned = min((entry.next_ask for entry in self._open.values()), default=math.inf)
+            first = min((entry.next_ask for entry in self._open.values()), default=math.inf)
+            # what a round had to leave (a server without a listing) is asked at once
+            self._planned = first if first <= now else max(first, self._asked_at + self._gap)
             return max(0.0, self._planned - now) if self._open else None
 
     def told(self, answer: Extraction) -> str | None:

@@ -1,6 +1,6 @@
 """The open extraction events and when each is asked."""
 
-from jobs.extractions import GROWTH, MAX_INTERVAL_SECONDS, Extractions
+from jobs.extractions import GAP_SECONDS, GROWTH, MAX_INTERVAL_SECONDS, Extractions
 from memsyncd.platforms.platform import Extraction, ExtractionState
 from tests.clocks import HandClock
 
@@ -87,3 +87,20 @@ def test_counts_tell_how_many_are_open_and_since_when() -> None:
     hands.move(30.0)
     extractions.register("f", "job")
     assert extractions.counts() == (2, 30.0)
+
+
+def test_rounds_keep_a_gap_so_that_one_asks_for_many() -> None:
+    """Those due within a quarter of a second of a round wait for the next; what is overdue waits for nothing."""
+    extractions, hands = registry()
+    extractions.register("a", "job")
+    hands.move(0.1)
+    extractions.register("b", "job")
+    hands.move(0.9)
+    assert [entry.event_id for entry in extractions.due()] == ["a"]
+    extractions.told(Extraction("a", ExtractionState.SUCCEEDED))
+    wait = extractions.wait_seconds()
+    assert wait is not None
+    assert abs(wait - GAP_SECONDS) < 1e-6
+    hands.move(wait)
+    assert [entry.event_id for entry in extractions.due()] == ["b"]
+    assert extractions.wait_seconds() == 0.0
