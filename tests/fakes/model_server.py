@@ -4,9 +4,9 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.fakes.listening import Listening
 from tests.fakes.loopback_http import LoopbackServer, Reply, Request
 from tests.fakes.mem0_behaviours import NORMAL, Behaviour, answer
 
@@ -37,7 +37,7 @@ def first_words(piece: Piece) -> list[dict[str, str]]:
     return [memory(message["content"]) for message in piece if message["role"] == "user"]
 
 
-class FakeModel:
+class FakeModel(Listening):
     """The server and what it was asked. `remember` makes the memories; `tokens` is what each answer says it cost.
 
     `knows` names what of a request it understands beyond messages and model; another key is refused with 400, as real
@@ -57,15 +57,6 @@ class FakeModel:
         self._always = NORMAL
         self._changed = threading.Condition(threading.RLock())
         self._server = LoopbackServer(self._handle)
-
-    def __enter__(self) -> Self:
-        self._server.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.stop()
 
     @property
     def url(self) -> str:

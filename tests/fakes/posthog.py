@@ -5,9 +5,9 @@ import re
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.fakes.listening import Listening
 from tests.fakes.loopback_http import LoopbackServer, Reply, Request
 from tests.fakes.mem0_behaviours import NORMAL, Behaviour
 
@@ -16,7 +16,7 @@ PROJECT_KEY = "phc" + "_" + "0" * 12
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-class FakePostHog:
+class FakePostHog(Listening):
     """The server and what it saw. What is wrong with an event it answers with 200 and drops, as the real one does.
 
     The next requests can be spoilt one each by `script`, or all by `always`; the ways are those of `mem0_behaviours`.
@@ -32,33 +32,6 @@ class FakePostHog:
         self._always = NORMAL
         self._changed = threading.Condition(threading.RLock())
         self._server = LoopbackServer(self._handle, port)
-
-    def start(self) -> Self:
-        """Listen on loopback."""
-        self._server.start()
-        return self
-
-    def stop(self) -> None:
-        """Stop listening and cut every connection."""
-        self._server.stop()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    @property
-    def url(self) -> str:
-        """The endpoint."""
-        return self._server.url
-
-    @property
-    def connections(self) -> int:
-        """How many connections were ever taken."""
-        return self._server.connections
 
     def script(self, *behaviours: Behaviour) -> None:
         """Let the next requests meet these, one each; what comes after them is served as usual."""

@@ -5,14 +5,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Self
 
+from tests.fakes.listening import Listening
 from tests.fakes.loopback_http import LoopbackServer, Reply, Request
 from tests.fakes.mem0_behaviours import NORMAL, Behaviour
 
 
-class ScriptedServer(ABC):
+class ScriptedServer(Listening, ABC):
     """The server and what it saw. `latency` is seconds before each answer.
 
     `on_request` is called with each request before anything is done about it, `on_commit` after an add is committed
@@ -30,37 +30,10 @@ class ScriptedServer(ABC):
         self._always: dict[str, Behaviour] = {}
         self._server = LoopbackServer(self._handle, port)
 
-    def start(self) -> Self:
-        """Listen on loopback."""
-        self._server.start()
-        return self
-
-    def stop(self) -> None:
-        """Stop listening and cut every connection."""
-        self._server.stop()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    @property
-    def url(self) -> str:
-        """The base URL."""
-        return self._server.url
-
     @property
     def port(self) -> int:
         """The port on 127.0.0.1."""
         return self._server.port
-
-    @property
-    def connections(self) -> int:
-        """How many connections were ever taken."""
-        return self._server.connections
 
     def script(self, route: str, *behaviours: Behaviour) -> None:
         """Let the next requests of `route` meet these, one each; what comes after them is served as usual."""
