@@ -1,6 +1,7 @@
 """`run`: the daemon, in the foreground."""
 
 import contextlib
+import errno
 import shlex
 import shutil
 import sys
@@ -32,6 +33,10 @@ NEXT = (
     ("hooks command stop --harness claude-code", "  the line a hook of that harness runs"),
 )
 """What to type next, and why."""
+
+
+_OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
+"""What a disk answers that is full, read-only, not ours or broken; anything else is a fault of ours."""
 
 
 @click.command(short_help="The daemon, in the foreground.")
@@ -111,6 +116,12 @@ def _run(around: Surroundings, pairs: tuple[str, ...], *, once: bool = False, ma
         raise exits.Leave(exits.FAILED, f"{error}. `memsyncd status` shows what the files hold.") from error
     except AlreadyRunning as error:
         raise exits.Leave(exits.ALREADY_RUNNING, f"{error} `memsyncd status` shows what it does.") from error
+    except OSError as error:
+        if error.errno not in _OF_THE_DISK:
+            raise
+        where = error.filename or "The disk"
+        wayout = "Nothing that waits is lost; free some room or mend it, and start again."
+        raise exits.Leave(exits.FAILED, f"{where}: {error.strerror}. {wayout}") from error
 
 
 def _conclude(bar: contextlib.ExitStack, sentence: str) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -19,6 +20,7 @@ from daemon.cli.run import called, welcome
 from daemon.places import resolve
 from daemon.settings import Platform, Settings
 from daemon.status_socket.client import SocketClient
+from tests import uncounted
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 60.0
@@ -157,3 +159,19 @@ def test_run_refuses_a_queue_of_a_newer_version(home: Path) -> None:
     assert b"Traceback" not in ended.stderr
     assert b"queue.sqlite3" in ended.stderr
     assert (home / "m/queue.sqlite3").read_bytes() == before
+
+
+def test_a_disk_that_takes_nothing_is_told_in_a_sentence(home: Path) -> None:
+    """A start without room ends with 1, the place and what to do; no traceback."""
+
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    environ = {**uncounted.environment(), "HOME": str(home), "MEMSYNCD_HOME": str(home / "full")}
+    ended = subprocess.run(
+        [sys.executable, "-m", "daemon", "run", "--once"],
+        cwd=ROOT, env=environ, capture_output=True, text=True, timeout=DEADLINE, preexec_fn=no_room, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "File too large. Nothing that waits is lost" in ended.stderr
