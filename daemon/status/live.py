@@ -1,10 +1,8 @@
 """The running daemon as its status socket sees it. Everything is read as a snapshot; nothing waits for a lock long."""
 
-import asyncio
 import contextlib
 import os
 import sqlite3
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,12 +11,12 @@ from daemon.compose import Parts
 from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.spool import Spool
 from daemon.observer import STANDING
-from daemon.recalling.around import Around
-from daemon.recalling.recaller import Recaller
+from daemon.recalling.composing import recaller_of
 from daemon.searching.request import parsed
+from daemon.status.asked_flush import AskedFlush
 from daemon.status.given_up import forgetting, given_up
 from daemon.status.history import history_document
-from daemon.status.job_document import job_document
+from daemon.status.live_jobs import LiveJobs
 from daemon.status.metrics import metrics_text
 from daemon.status.report import (
     EvidencePart,
@@ -35,26 +33,11 @@ from daemon.status.report import (
 from daemon.status.session_document import sessions_document
 from daemon.status.sizes import sizes
 from daemon.telemetry.told import telemetry_part
-from jobs.checkpoint import BEING_DELIVERED
-from jobs.delivery import FLUSH, lane
-from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
-from jobs.job import ACTIVE, Job, JobState
+from jobs.job import JobState
 from jobs.poll import POLL
 from jobs.queue.contract import Destination
 from jobs.queue.workers import Workers
-from jobs.recovery import asked_by_person, retry_by_person
-from memsyncd.evidence.errors import EvidenceError
-from memsyncd.evidence.store import EvidenceStore
 from memsyncd.version import __version__
-
-SCAN_FIRST_SECONDS = 5.0
-"""How long a flush waits for what hooks have just dropped to be taken in."""
-
-PASSING = (EXTRACTION_OPEN, ABOUT_TO_LOOK)
-"""How the reasons of a flush begin that waits for what is sure to come soon."""
-
-ASKED_AGAIN_SECONDS = 0.5
-"""While a flush is waited for, how long the next event is awaited before the state is looked at anyway."""
 
 
 @dataclass
@@ -68,24 +51,13 @@ class LiveView:
     started_at: float
     started_monotonic: float
     phase: Phase = Phase.STARTING
-    last_progress_at: float | None = None
 
     def __post_init__(self) -> None:
-        """Tie the recall to the thread that takes in what hooks have just left."""
-        parts = self.parts
-        self._recaller = Recaller(
-            Around(
-                store=parts.served.store,
-                scan=self.ingest_thread.scan_now,
-                search=parts.search,
-                resolve=parts.resolver.resolve,
-                held=self._held,
-                settings=parts.settings.recall,
-                clock=parts.clock,
-                counters=parts.counters,
-                on_event=parts.journal.note,
-            )
-        )
+        """Tie what acts to the thread that takes in what hooks have just left."""
+        self._progressed_at: float | None = None
+        self._jobs = LiveJobs(self.parts, self.ingest_thread.hint)
+        self._flush = AskedFlush(self.parts, self.ingest_thread.scan_now)
+        self._recaller = recaller_of(self.parts, self.ingest_thread.scan_now)
 
     def status(self) -> dict[str, Any]:
         """Return CONTRACT's `/status`."""
@@ -115,7 +87,7 @@ class LiveView:
             counters=parts.counters.snapshot(),
             sizes=sizes(parts.places, parts.served.spools()),
             findings=parts.findings.all(),
-            last_progress_at=self.last_progress_at,
+            last_progress_at=self._last_progress_at(now),
             standing_jobs=self._standing_jobs(),
             oldest_claim_seconds=self.workers.oldest_claim_age(),
             longest_call_seconds=parts.platform.longest_call_seconds,
@@ -130,7 +102,11 @@ class LiveView:
 
     def progressed(self) -> None:
         """Note that a job ended or a handoff was taken in."""
-        self.last_progress_at = self.parts.clock.wall()
+        self._progressed_at = self.parts.clock.monotonic()
+
+    def _last_progress_at(self, now: float) -> float | None:
+        """Return the Unix time of the last progress by the clock of `now`: a clock set back must not hide a hang."""
+        return None if self._progressed_at is None else now - (self.parts.clock.monotonic() - self._progressed_at)
 
     def _standing_jobs(self) -> int:
         kinds = STANDING if self.parts.telemetry else {POLL}
@@ -161,41 +137,19 @@ class LiveView:
 
     def jobs(self, state: str | None, kind: str | None, limit: int) -> list[Mapping[str, Any]]:
         """Return jobs, newest change first."""
-        found = self.parts.queue.jobs(state=JobState(state) if state else None, kind=kind or "", limit=limit)
-        return [job_document(job) for job in found]
+        return self._jobs.listed(state, kind, limit)
 
     def job(self, job_id: str) -> Mapping[str, Any] | None:
         """Return one job."""
-        found = self.parts.queue.get(job_id)
-        return None if found is None else job_document(found)
+        return self._jobs.one(job_id)
 
     def retry(self, job_id: str) -> str:
-        """Make a dead or waiting job ready; the handoff that was kept for it waits again."""
-        job = self.parts.queue.get(job_id)
-        is_done = retry_by_person(self.parts.queue, job_id)
-        if is_done and (kept := self._kept(job)) is not None:
-            with contextlib.suppress(OSError):  # it stays a dead letter by itself then, and is listed as one
-                kept[0].revive(kept[1])
-            self.ingest_thread.hint()
-        return self._answer(job_id, is_done, JobState.READY, JobState.CLAIMED)
+        """Make a dead or waiting job ready."""
+        return self._jobs.retry(job_id)
 
     def discard(self, job_id: str) -> str:
-        """Drop a dead letter, and the handoff kept for it."""
-        job = self.parts.queue.get(job_id)
-        is_done = self.parts.queue.discard(job_id)
-        if is_done and (kept := self._kept(job)) is not None:
-            with contextlib.suppress(OSError):
-                kept[0].discard(kept[1])
-        return self._answer(job_id, is_done, JobState.CANCELLED)
-
-    def _kept(self, job: Job | None) -> tuple[Spool, str] | None:
-        """Return the spool and name of the handoff kept for a job; None where there is none or its spool is gone."""
-        if job is None or not job.payload.get("handoff"):
-            return None
-        try:
-            return self.parts.served.spool(str(job.payload["spool"])), str(job.payload["handoff"])
-        except KeyError:
-            return None
+        """Drop a dead letter."""
+        return self._jobs.discard(job_id)
 
     async def events(self, since: int, wait_seconds: float) -> dict[str, Any]:
         """Return the events after `since`, waiting for a first one."""
@@ -203,27 +157,11 @@ class LiveView:
 
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> dict[str, Any]:
         """Queue a checkpoint for every session with something to send, and wait for their ends if asked to."""
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, self.ingest_thread.scan_now, SCAN_FIRST_SECONDS)
-        asked = await loop.run_in_executor(None, self._ask, session, cwd)
-        deadline = loop.time() + wait_seconds
-        last_seen = 0
-        while True:
-            answer = await loop.run_in_executor(None, self._outcome, asked)
-            left = deadline - loop.time()
-            if answer["outcome"] != "waiting" or left <= 0:
-                return answer
-            seen = await self.parts.journal.following(last_seen, min(left, ASKED_AGAIN_SECONDS))
-            last_seen = max((event["id"] for event in seen["events"]), default=last_seen)
+        return await self._flush.ask(session, cwd, wait_seconds)
 
     async def recall(self, body: bytes, until: float | None) -> Mapping[str, Any]:
         """Answer a prompt's hook."""
         return await self._recaller.answer(body, until)
-
-    def _held(self, directory: str) -> str | None:
-        if self.parts.gate.is_excluded(directory):
-            return "its project is excluded"
-        return self.parts.gate.hold(self.parts.resolver.resolve(directory))
 
     def sessions(self, limit: int) -> dict[str, Any]:
         """Return the sessions with the newest events."""
@@ -239,56 +177,6 @@ class LiveView:
         recall = self.parts.settings.recall
         return self.parts.search.answer(parsed(request, top_k=recall.top_k, scope=recall.scope)).document()
 
-    def _ask(self, session: str | None, cwd: str | None) -> list[str]:
-        key = uuid.uuid4().hex[:12]
-        asked: list[str] = []
-        for spool, store in self.parts.served.stores():
-            with contextlib.suppress(EvidenceError):  # one store that cannot be read hides no other; `status` tells
-                asked += asked_by_person(spool.name, self._chosen(store, session, cwd), key, self.parts.delivery)
-        return asked
-
-    def _chosen(self, store: EvidenceStore, session: str | None, cwd: str | None) -> list[str]:
-        """Return the sessions of a store that have something to send."""
-        if store.read_only:
-            return []
-        waiting = {activity.session_id for activity in store.sessions_with_unflushed()}
-        waiting |= {packet.session_id for packet in store.open_packets()}
-        return [
-            name
-            for name in sorted(waiting)
-            if (session is None or name == session) and (cwd is None or self._is_in(store.scope(name), cwd))
-        ]
-
-    def _is_in(self, scope: Any, cwd: str) -> bool:
-        try:
-            root = os.path.realpath(cwd)
-            return scope is not None and os.path.commonpath((root, scope.root)) in (root, scope.root)
-        except ValueError:  # a NUL, or a root that is no path of this system: nothing is in it
-            return False
-
-    def _outcome(self, asked: Sequence[str]) -> dict[str, Any]:
-        """Return the answer of a flush as it stands; `waiting` while nothing is decided."""
-        jobs = [job for name in asked if (job := self.parts.queue.get(name)) is not None]
-        packets = sum(len(job.payload.get("packets", ())) for job in jobs)
-        refused = [job for job in jobs if job.state in (JobState.DEAD, JobState.CANCELLED)]
-        if any(job.state in ACTIVE for job in jobs):
-            reason = next((why for job in jobs if (why := self._put_off(job))), "")
-            return {"outcome": "put-off" if reason else "waiting", "packets": packets, "reason": reason}
-        if refused:
-            return {"outcome": "refused", "packets": packets, "reason": refused[0].reason}
-        return {"outcome": "delivered" if packets else "nothing", "packets": packets, "reason": ""}
-
-    def _put_off(self, job: Job) -> str:
-        """Return why a checkpoint's packet waits for something that time alone does not bring, or an empty text."""
-        if job.state is not JobState.WAITING:
-            return ""
-        if job.reason != BEING_DELIVERED:
-            return job.reason
-        spool, session = str(job.payload["spool"]), str(job.payload["session"])
-        under_way = self.parts.queue.jobs(kind=FLUSH, lane=lane(spool, session), limit=10)
-        waiting = [flush for flush in under_way if flush.state is JobState.WAITING]
-        return next((flush.reason for flush in waiting if not flush.reason.startswith(PASSING)), "")
-
     def _platform(self, destinations: Sequence[Destination]) -> PlatformPart:
         platform = self.parts.platform
         state = next((each for each in destinations if each.name == platform.destination), None)
@@ -300,12 +188,6 @@ class LiveView:
             last_success_at=None if state is None else state.last_success_at,
             last_error="" if state is None else state.why,
         )
-
-    def _answer(self, job_id: str, is_done: bool, *already: JobState) -> str:
-        job = self.parts.queue.get(job_id)
-        if is_done or job is None:
-            return "done" if is_done else "unknown"
-        return "already so" if job.state in already else f"it is {job.state}"
 
 
 def _spool_part(spool: Spool, now: float) -> SpoolPart:

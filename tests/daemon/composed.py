@@ -14,6 +14,8 @@ from daemon.private_directory import make_private
 from daemon.settings import load
 from daemon.status.live import LiveView
 from daemon.upkeep import Upkeep
+from jobs.job import NewJob
+from jobs.outcomes import Outcome
 from jobs.queue.workers import Workers
 from memsyncd.clock import rfc3339
 from memsyncd.evidence.event import NewEvent, Scope
@@ -70,3 +72,13 @@ def composed(root: Path, **environ: str) -> Iterator[Composed]:
     finally:
         made.parts.close()
         shutil.rmtree(root / "m", ignore_errors=True)
+
+
+def finish(home: Composed, new: NewJob, outcome: Outcome | None) -> None:
+    """Queue a job, and end a run of it with that outcome; with None it stays ready."""
+    home.parts.queue.enqueue(new)
+    if outcome is None:
+        return
+    claim = home.parts.queue.claim()
+    assert claim is not None and claim.job.id == new.id
+    home.parts.queue.finish(claim, outcome)
