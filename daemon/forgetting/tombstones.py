@@ -141,7 +141,7 @@ def _stone(kind: str, name: str) -> str:
 
 def _stamp(path: Path) -> object:
     try:
-        found = path.stat()
+        found = os.stat(path)  # for every handoff: a Path's own takes twice as long
     except OSError:
         return ()
     return found.st_mtime_ns, found.st_ino, found.st_size

@@ -24,7 +24,6 @@ from memsyncd.evidence.store import EvidenceStore
 from memsyncd.evidence.transcript_offsets import TranscriptOffset
 from memsyncd.hooks.adapters import records_for, understood
 from memsyncd.hooks.handoff import Handoff, NotAHandoffError
-from memsyncd.redaction import redact
 
 OF_THE_STORES = (OSError, sqlite3.Error, QueueError)
 """Errors of disk, evidence (its EvidenceError is a sqlite3.Error) and queue: no handoff is to blame."""
@@ -91,7 +90,7 @@ class Claiming:
             handoff = self._handoff(spool, store, waiting, content)
             if handoff is None:
                 return None
-            records = records_for(handoff, spool.harness, redact=redact)
+            records = records_for(handoff, spool.harness, redact=self.events.redact)
             whole = self.transcripts.complete(handoff, records, spool, store, waiting)
             if whole is None:
                 give_back(spool, waiting.stem)
@@ -109,7 +108,9 @@ class Claiming:
 
     def _handoff(self, spool: Spool, store: EvidenceStore, waiting: Waiting, content: bytes) -> Handoff | None:
         """Return the handoff in a claimed file's bytes; None where it was handed on, or is nobody's to record."""
-        told = own_words.of_handoff(handoff_from(content, stem=safe_name(waiting.stem)))
+        told = handoff_from(content, stem=safe_name(waiting.stem))
+        if own_words.is_to_be_cleaned(content):
+            told = own_words.of_handoff(told)
         handoff = understood(told, spool.harness)
         if self._is_rehomed(spool, waiting.stem, told, handoff.harness):
             return None

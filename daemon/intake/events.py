@@ -12,7 +12,7 @@ from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.handoff import Handoff
 from memsyncd.hooks.record import Record
 from memsyncd.packets.tool_use import KINDS, relative
-from memsyncd.redaction import redact_value
+from memsyncd.redaction import RememberingRedactor, redact_value
 
 
 @dataclass(slots=True)
@@ -24,12 +24,16 @@ class Events:
     counters: Counters
     resolve: Callable[[str], Scope]
     is_excluded: Callable[[str], bool]
+    redact: RememberingRedactor = field(default_factory=RememberingRedactor)
     _repeats: Repeats = field(default_factory=Repeats)
     _scopes: dict[str, Scope] = field(default_factory=dict)
+    _excluded: dict[str, bool] = field(default_factory=dict)
 
-    def begin_batch(self) -> None:
-        """Look at each directory anew: within a batch, which is read in an instant, it is looked at once."""
+    def end_batch(self) -> None:
+        """Forget directories and texts: within a batch, which is read in an instant, each is looked at once."""
         self._scopes.clear()
+        self._excluded.clear()
+        self.redact.forget()
 
     def of(
         self, handoff: Handoff, records: Sequence[Record], spool: Spool, store: EvidenceStore
@@ -37,7 +41,9 @@ class Events:
         """Return what is to be stored of a handoff. Raises EvidenceError, and whatever an odd handoff provokes."""
         events = []
         for index, record in enumerate(records):
-            if self.is_excluded(record.cwd):
+            if record.cwd not in self._excluded:
+                self._excluded[record.cwd] = self.is_excluded(record.cwd)
+            if self._excluded[record.cwd]:
                 self.counters.add("events_excluded")
                 continue
             if not store.own:
@@ -57,7 +63,8 @@ class Events:
         captured = from_rfc3339(handoff.captured_at)
         moment = self.clock.wall() if captured is None else captured
         moment = min(moment, from_rfc3339(record.captured_at) or moment)
-        payload = redact_value(dict(record.payload) | _place(record, self._scopes[record.cwd]))
+        told = dict(record.payload) | _place(record, self._scopes[record.cwd])
+        payload = redact_value(told, self.redact)
         content = digest(record.kind, record.agent_id, payload)
         key: str | None
         if record.turn_id:

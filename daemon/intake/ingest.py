@@ -150,7 +150,6 @@ class Ingest:
 
     def _take(self, spool: Spool, store: EvidenceStore, batch: Sequence[Waiting]) -> int:
         claimed: list[Claimed] = []
-        self._events.begin_batch()
         self.transcripts.begin_batch()
         try:
             for waiting in batch:
@@ -163,6 +162,8 @@ class Ingest:
             for one in claimed:
                 give_back(spool, one.waiting.stem)
             raise
+        finally:
+            self._events.end_batch()
 
     def _settle(self, spool: Spool, store: EvidenceStore, claimed: Sequence[Claimed]) -> int:
         """Record and ask for what was claimed; return how many handoffs were taken.

@@ -10,7 +10,7 @@ from typing import Any
 
 from memsyncd.hooks.handoff import Handoff
 from memsyncd.lifecycle.capture import without_own_context
-from memsyncd.recall.context import HEADING
+from memsyncd.recall.context import HEADING, TAG
 from memsyncd.redaction.private_spans import without_private
 
 MAX_DEPTH = 64
@@ -27,6 +27,18 @@ def own_words(text: str) -> str:
     if HEADING in text:
         text = _IN_JSON.sub("", text)
     return without_private(text)
+
+
+_SIGNS = (b"private", HEADING.lower().encode(), TAG.encode(), b"\\u00", "\u0130".encode(), "\u0131".encode())
+"""One of these is in the bytes of a handoff, in lower case, that holds what is to be cleaned: the thing itself, one of
+its letters spelled out, or a letter that counts as its `i`."""
+
+
+def is_to_be_cleaned(content: bytes) -> bool:
+    """Whether the JSON in `content` may hold what `of_handoff` leaves out. Most does not, which costs less to see."""
+    lowered = content.lower()
+    is_deep = content.count(b"[") + content.count(b"{") > MAX_DEPTH
+    return is_deep or any(sign in lowered for sign in _SIGNS)
 
 
 def of_handoff(handoff: Handoff) -> Handoff:

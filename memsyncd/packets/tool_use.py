@@ -1,5 +1,6 @@
 """What a tool event says, whichever program recorded it (facts 9.1 to 9.9)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
@@ -10,6 +11,9 @@ from memsyncd.evidence.event import Event
 KINDS = frozenset({"tool_result", "tool_failure"})
 
 _CHANGING = frozenset({"Write", "Edit", "MultiEdit", "NotebookEdit"})
+_PLAIN_PATH = re.compile(r"(?:/(?!~|\.{1,2}(?:/|\Z))[^/\\:]+)+")
+"""What is the same however it is read: parts of a name each, none of which moves up, and no sign of another system."""
+
 _PATH_KEYS = ("relative_path", "path", "file_path", "notebook_path")
 _RESULT_KEYS = ("result", "result_preview", "preview", "output")
 _PREVIEW_KEYS = ("stdout", "stderr", "output", "content", "error")
@@ -51,6 +55,8 @@ def command(event: Event) -> Command | None:
 
 def relative(path: str, root: str) -> str:
     """Return `path` relative to `root` with forward slashes; empty where it lies outside."""
+    if root[:1] == "/" != root[1:2] and path.startswith(f"{root}/") and _PLAIN_PATH.fullmatch(path, len(root)):
+        return path[len(root) + 1 :]
     if PureWindowsPath(path).drive or PureWindowsPath(root).drive:
         place: PurePosixPath | PureWindowsPath = PureWindowsPath(path)
         base: PurePosixPath | PureWindowsPath = PureWindowsPath(root)

@@ -1,6 +1,7 @@
 """Redaction of texts and of JSON values: what every string passes before it is stored, sent or logged."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from memsyncd.redaction.contexts import redact_contexts
@@ -94,8 +95,10 @@ def _same_shape(before: Any, after: Any) -> bool:
     return True
 
 
-def redact_value(value: Any) -> Any:
+def redact_value(value: Any, redact: Callable[[str], str] = redact) -> Any:
     """Return a copy of a JSON value with every string redacted, keys too, at any depth.
+
+    `redact` may be one that remembers; it returns what `redact` does.
 
     Under a secret name (`{"token": 123}`) every string and number is replaced, down to the leaves; null and booleans
     tell nothing and stay. `{"name": "API_KEY", "value": "…"}` counts as such a pair. Values that are not JSON stay.
@@ -103,23 +106,24 @@ def redact_value(value: Any) -> Any:
     holder: list[Any] = []
     # Containers to fill: (what to read, where to write, whether a secret name stands above).
     work: list[tuple[Any, Any, bool]] = []
-    holder.append(_copied(value, work, secret=False))
+    holder.append(_copied(value, work, redact, secret=False))
     while work:
         source, target, secret = work.pop()
         if isinstance(source, dict):
             pair = _announces_value(source)
             for key, item in source.items():
                 hidden = secret or _hides(key, item) or (pair and key in _VALUE_KEYS)
-                target[_free_key(key, target)] = _copied(item, work, secret=hidden)
+                target[_free_key(key, target)] = _copied(item, work, redact, secret=hidden)
         else:
             after_flag = False
             for item in source:
-                target.append(_copied(item, work, secret=secret or (after_flag and not _is_flag(item))))
+                hidden = secret or (after_flag and not _is_flag(item))
+                target.append(_copied(item, work, redact, secret=hidden))
                 after_flag = _is_secret_flag(item)
     return holder[0]
 
 
-def _copied(value: Any, work: list[tuple[Any, Any, bool]], *, secret: bool) -> Any:
+def _copied(value: Any, work: list[tuple[Any, Any, bool]], redact: Callable[[str], str], *, secret: bool) -> Any:
     if isinstance(value, str):
         return REPLACEMENT if secret else redact(value)
     if isinstance(value, dict | list | tuple):
@@ -130,6 +134,11 @@ def _copied(value: Any, work: list[tuple[Any, Any, bool]], *, secret: bool) -> A
 
 
 _VALUE_KEYS = ("value", "Value")
+
+_plain_keys: set[str] = set()
+"""Keys seen that hold no secret: a handoff's are the same ones again and again."""
+
+_PLAIN_KEYS, _LONGEST_PLAIN_KEY = 2_000, 64
 
 
 _UNCERTAIN = frozenset({Kind.AUTH, Kind.PWD, Kind.PASS})
@@ -167,7 +176,12 @@ def _free_key(key: Any, target: dict[Any, Any]) -> Any:
     """Return `key` redacted, made different from the keys there already, so that no entry is lost."""
     if not isinstance(key, str):
         return key
-    free = redact(key)
+    if key in _plain_keys:
+        free = key
+    else:
+        free = redact(key)
+        if free == key and len(key) <= _LONGEST_PLAIN_KEY and len(_plain_keys) < _PLAIN_KEYS:
+            _plain_keys.add(key)
     while free in target:
         free += "'"
     return free

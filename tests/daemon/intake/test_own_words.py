@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from daemon.intake import own_words as cleaning
 from daemon.intake.own_words import MAX_DEPTH, own_words
 from memsyncd.recall.context import HEADING, TAG
 from tests.daemon.intake.ingesting import Ingesting
@@ -105,3 +106,28 @@ def test_nesting_without_end_costs_one_handoff_nothing(at: Ingesting) -> None:
     at.drop("something-new", deep=deep)
     assert at.scan() == 1
     assert [kind for kind, _ in at.events()] == ["something-new"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<private>me</private>",
+        "< PRIVATE >me",
+        "<pr\u0131vate>me</private>",
+        f"<{TAG}>\n{HEADING}\n1. told\n</{TAG}>",
+        f"{HEADING}\n1. told",
+    ],
+)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_what_is_to_be_cleaned_is_told_by_the_bytes_of_the_handoff(text: str, *, escaped: bool) -> None:
+    written = "".join(f"\\u{ord(letter):04X}" for letter in text) if escaped else json.dumps(text)[1:-1]
+    content = f'{{"hook_input": {{"prompt": "{written}"}}}}'.encode()
+
+    assert json.loads(content)["hook_input"]["prompt"] == text
+    assert own_words(text) != text
+    assert cleaning.is_to_be_cleaned(content)
+
+
+def test_plain_words_need_no_cleaning_and_deep_nesting_does() -> None:
+    assert not cleaning.is_to_be_cleaned(b'{"hook_input": {"prompt": "mend the basket"}}')
+    assert cleaning.is_to_be_cleaned(b'{"hook_input": {"prompt": ' + b"[" * 80 + b"]" * 80 + b"}}")
