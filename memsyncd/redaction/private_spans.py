@@ -2,7 +2,8 @@
 
 import re
 
-_TAG = re.compile(r"<\s*(/?)\s*private(?:\s[^<>]*)?>", re.IGNORECASE)
+_TAG = re.compile(r"<\s*+(/?)\s*+private(?:\s[^<>]*+)?>", re.IGNORECASE)
+"""Possessive, so that a `<` before a megabyte of blanks is looked at once and not once for each of them."""
 
 
 def without_private(text: str) -> str:
