@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from daemon import clock_trust
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
 from daemon.extracting.starting import model_of
@@ -63,6 +64,7 @@ class Parts:
     places: Places
     settings: Settings
     clock: Clock
+    clock_trust: clock_trust.ClockTrust
     counters: Counters
     findings: Findings
     journal: Journal
@@ -172,6 +174,7 @@ def compose(
         places=places,
         settings=settings,
         clock=clock,
+        clock_trust=clock_trust.ClockTrust(places.data / clock_trust.NAME, clock),
         counters=counters,
         findings=findings,
         journal=journal,

@@ -1,5 +1,6 @@
 """Notes whose time is over go, whether or not an agent writes any: on a timer, some at a time."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from memsyncd.clock import Clock
@@ -13,18 +14,20 @@ MOST_AT_ONCE = 5_000
 
 
 class NoteSweep:
-    """Asked on every tick; the first look takes what expired while no daemon ran."""
+    """Asked on every tick; the first look takes what expired while no daemon ran. `may_delete` tells whether the clock
+    is believed."""
 
-    def __init__(self, memory_file: Path, clock: Clock, counters: Counters) -> None:
+    def __init__(self, memory_file: Path, clock: Clock, counters: Counters, may_delete: Callable[[], bool]) -> None:
         self._memory_file = memory_file
         self._clock = clock
         self._counters = counters
+        self._may_delete = may_delete
         self._due_at = clock.monotonic()
 
     def look(self) -> None:
         """Sweep if it is time. Raises OSError where the notes cannot be used: it is tried again at the next time."""
         now = self._clock.monotonic()
-        if now < self._due_at or not self._memory_file.exists():
+        if now < self._due_at or not self._may_delete() or not self._memory_file.exists():
             return
         self._due_at = now + SWEEP_SECONDS
         from memsyncd.notes.errors import NoteError, StoreBusy  # noqa: PLC0415  (only where there may be notes)

@@ -1,7 +1,8 @@
 """What has had its days is deleted: delivered evidence, jobs that are over, dead letters. In small steps, so that no
 lock is held long, and each of them whole: a kill between any two leaves nothing half deleted.
 
-Evidence goes from this daemon's own spools only, and only once its delivery was confirmed.
+Evidence goes from this daemon's own spools only, and only once its delivery was confirmed. Nothing goes while the clock
+is not believed.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,11 +33,13 @@ class Retention:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._now: float | None = None
         self._round: Iterator[None] | None = None
 
     def begin(self) -> None:
-        """Begin a round, unless one is under way."""
+        """Begin a round, unless one is under way. All of it goes by the time it began at."""
         if self._round is None:
+            self._now = self._parts.clock.wall() if self._parts.clock_trust.is_believed else None
             self._round = self._steps()
 
     @property
@@ -115,5 +118,5 @@ class Retention:
             yield
 
     def _before(self, days: int) -> float | None:
-        """Return the Unix time before which things have had their days; None where they are kept for ever."""
-        return self._parts.clock.wall() - days * DAY_SECONDS if days else None
+        """Return the Unix time before which things have had their days; None where they are kept."""
+        return self._now - days * DAY_SECONDS if days and self._now is not None else None

@@ -50,7 +50,9 @@ class Upkeep:
         self._pause_watch = PauseWatch(parts.gate.pauses, parts.queue, parts.served)
         self._tidying = Tidying(parts)
         self._load_watch = LoadWatch(parts)
-        self._note_sweep = NoteSweep(parts.places.memory_file, parts.clock, parts.counters)
+        self._note_sweep = NoteSweep(
+            parts.places.memory_file, parts.clock, parts.counters, lambda: parts.clock_trust.is_believed
+        )
         self._spools_changed_at = 0
         self._evidence_seen: set[str] = set()
         self._odd: dict[str, set[str]] = {}
@@ -164,12 +166,24 @@ class Upkeep:
         self._guarded("pauses", self.look_at_pauses)
         if parts.index is not None:
             parts.index.settle()
+        self._guarded("clock", self._look_at_clock)
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
         self._guarded("expired-notes", self._note_sweep.look)
         self._guarded("telemetry-consent", partial(look_at_telemetry, parts))
         self._guarded("history", self._load_watch.look)
         self._guarded("hook-errors", partial(look_at_hook_errors, parts.places, parts.clock, parts.findings))
+
+    def _look_at_clock(self) -> None:
+        """Show a clock that is not believed, for nothing is deleted by it."""
+        trust, findings = self._parts.clock_trust, self._parts.findings
+        try:
+            trust.look()
+        finally:
+            if trust.is_believed:
+                findings.clear("clock-doubted")
+            else:
+                findings.report("clock-doubted", detail=trust.seen.told())
 
     def look_at_pauses(self) -> None:
         """End the pauses that are over; what they held goes on at once."""

@@ -29,8 +29,9 @@ KEPT_VERDICTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """An extraction not yet decided. `job_id` is woken by its verdict; times are monotonic seconds. `away_seconds` is
-    how much of the time since it was opened nobody could have answered."""
+    """An extraction not yet decided. `job_id` is woken by its verdict; times are seconds the system is up.
+    `away_seconds` is how much of the time since it was opened nobody could have answered, `wall_ahead` what the wall
+    clock was ahead of `up` then."""
 
     event_id: str
     job_id: str
@@ -38,6 +39,7 @@ class Open:
     next_ask: float
     interval: float
     answered_at: float
+    wall_ahead: float
     away_seconds: float = 0.0
 
 
@@ -59,14 +61,22 @@ class Extractions:
 
     def register(self, event_id: str, job_id: str) -> None:
         """Watch an event for a job; one that is watched already keeps its schedule."""
-        now = self._clock.monotonic()
+        now = self._clock.up()
         with self._lock:
             known = self._open.get(event_id)
             if known is not None:
                 self._open[event_id] = replace(known, job_id=job_id)
                 return
             next_ask = now + self._first_interval
-            self._open[event_id] = Open(event_id, job_id, now, next_ask, self._first_interval, answered_at=now)
+            self._open[event_id] = Open(
+                event_id,
+                job_id,
+                now,
+                next_ask,
+                self._first_interval,
+                answered_at=now,
+                wall_ahead=self._clock.wall() - now,
+            )
             earlier = next_ask < self._planned
             if earlier:
                 self._planned = next_ask
@@ -75,14 +85,14 @@ class Extractions:
 
     def due(self) -> Sequence[Open]:
         """Return the events to ask now, the longest overdue first."""
-        now = self._clock.monotonic()
+        now = self._clock.up()
         with self._lock:
             self._asked_at = now
             return sorted((entry for entry in self._open.values() if entry.next_ask <= now), key=lambda e: e.next_ask)
 
     def wait_seconds(self) -> float | None:
         """Return how long until the next question is due, or None where nothing is open; the asker waits that long."""
-        now = self._clock.monotonic()
+        now = self._clock.up()
         with self._lock:
             first = min((entry.next_ask for entry in self._open.values()), default=math.inf)
             # what a round had to leave (a server without a listing) is asked at once
@@ -91,7 +101,7 @@ class Extractions:
 
     def told(self, answer: Extraction) -> str | None:
         """Take an answer in. Return the job to wake if it is a verdict on a watched event, else None."""
-        now = self._clock.monotonic()
+        now = self._clock.up()
         with self._lock:
             entry = self._open.get(answer.event_id)
             if entry is None:
@@ -116,7 +126,7 @@ class Extractions:
 
     def put_off(self, event_id: str) -> None:
         """Ask for an event later, behind its neighbours: a question about it failed."""
-        now = self._clock.monotonic()
+        now = self._clock.up()
         with self._lock:
             entry = self._open.get(event_id)
             if entry is not None:
@@ -124,10 +134,12 @@ class Extractions:
                 self._open[event_id] = replace(entry, next_ask=now + interval, interval=interval)
 
     def away_seconds(self, event_id: str) -> float | None:
-        """Return how long nobody could have answered about an event, or None where it is not watched."""
+        """Return how much of the time by the wall clock since an event was opened nobody could have answered: the
+        platform was away, the machine slept, the clock was set. None where the event is not watched."""
+        wall_ahead = self._clock.wall() - self._clock.up()
         with self._lock:
             entry = self._open.get(event_id)
-            return None if entry is None else entry.away_seconds
+            return None if entry is None else entry.away_seconds + wall_ahead - entry.wall_ahead
 
     def has_news(self, job_id: str) -> bool:
         """Whether a verdict came for the job since it last looked: its wake-up may have met it awake."""
@@ -152,7 +164,7 @@ class Extractions:
 
     def counts(self) -> tuple[int, float]:
         """Return how many are open, and for how many seconds the oldest has been."""
-        now = self._clock.monotonic()
+        now = self._clock.up()
         with self._lock:
             oldest = min((entry.opened_at for entry in self._open.values()), default=now)
             return len(self._open), now - oldest

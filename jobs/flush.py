@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from jobs.delivery import LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery, arrived, made_by_arrived
+from jobs.extractions import AWAY_SECONDS
 from jobs.failures import after_failure, after_store_error
 from jobs.job import Job
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
@@ -244,7 +245,7 @@ class _Run:
         was away meanwhile: it was not the extraction that took so long, and the wait is longer by that."""
         came = False
         for slot in slots:
-            before = self.delivery.extractions.away_seconds(slot)
+            before = self.delivery.extractions.away_seconds(slot) or 0.0
             try:
                 answer = self.delivery.platform.extraction(slot)
             except PlatformError:
@@ -252,7 +253,7 @@ class _Run:
                 raise
             self.context.answered()
             came = self.delivery.extractions.told(answer) is not None or came
-            came = came or before != self.delivery.extractions.away_seconds(slot)
+            came = came or (self.delivery.extractions.away_seconds(slot) or 0.0) - before > AWAY_SECONDS
         return came
 
     def _delivered(self, slots: Sequence[str], verdicts: Sequence[Extraction | None]) -> Outcome:

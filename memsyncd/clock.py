@@ -1,4 +1,5 @@
-"""The two clocks, told apart: wall time for what is stored and shown, monotonic time for waiting."""
+"""The clocks, told apart: wall time for what is stored and shown, monotonic time for waiting, and the time since the
+system was started, which tells a sleep from a wall clock that was set."""
 
 import time
 from collections.abc import Callable
@@ -9,12 +10,22 @@ _YEAR_10000 = 253_402_300_800.0
 """Unix seconds at which the years `datetime` knows are over."""
 
 
+def seconds_up() -> float:
+    """Return the seconds since the system was started, those it slept included."""
+    return time.clock_gettime(_UP)
+
+
+_UP = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # macOS: its own CLOCK_MONOTONIC counts sleep
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """`wall` gives Unix seconds and may jump; `monotonic` gives seconds from an unknown start and never does."""
+    """`wall` gives Unix seconds and may jump. `monotonic` and `up` give seconds from an unknown start and never do;
+    while the system sleeps `up` goes on and `monotonic` stands still."""
 
     wall: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
+    up: Callable[[], float] = seconds_up
 
 
 def rfc3339(seconds: float) -> str:

@@ -127,6 +127,10 @@ KINDS: dict[str, Kind] = {
         "The clock jumped; waiting times were moved along",
         "Nothing to do; `timedatectl` (or `date`) shows whether the clock is right now.",
     ),
+    "clock-doubted": _note(
+        "The clock says something quite other than before, so nothing is deleted because of its age for some days",
+        "Look whether it is right: `timedatectl` (or `date`). If it is not, set it; if it is, there is nothing to do.",
+    ),
     "key-missing": _red(
         "There is no key for {where}",
         "Write it into a file of mode 0600 and name that in platform.api_key_file (`memsyncd config path` says where "

@@ -45,7 +45,7 @@ def test_the_daemon_deletes_expired_notes_on_its_tick(home: Composed) -> None:
 def test_a_sweep_comes_again_after_its_time_and_makes_no_file(tmp_path: Path) -> None:
     """Between two of them nothing is looked at; where no memory file is, none is made."""
     hands, counters, file = HandClock(), Counters(), tmp_path / "memory.sqlite3"
-    sweep = NoteSweep(file, hands.clock(), counters)
+    sweep = NoteSweep(file, hands.clock(), counters, lambda: True)
     sweep.look()
     assert not file.exists()
     remember(file, hands, "a", "b")
@@ -65,7 +65,7 @@ def test_what_is_too_much_for_one_look_goes_with_the_next(tmp_path: Path, monkey
     hands, file = HandClock(), tmp_path / "memory.sqlite3"
     remember(file, hands, *"abcde")
     hands.move(60)
-    sweep = NoteSweep(file, hands.clock(), Counters())
+    sweep = NoteSweep(file, hands.clock(), Counters(), lambda: True)
     left = []
     for _ in range(3):
         sweep.look()
@@ -77,8 +77,21 @@ def test_what_is_too_much_for_one_look_goes_with_the_next(tmp_path: Path, monkey
 def test_a_store_that_cannot_be_read_is_told_of_and_stops_nobody(home: Composed) -> None:
     """It is an error of the kind the upkeep shows and outlives, with a sentence that says what to do; at its next time
     it is tried again."""
-    sweep = NoteSweep(home.root / "bad.sqlite3", home.parts.clock, home.parts.counters)
+    sweep = NoteSweep(home.root / "bad.sqlite3", home.parts.clock, home.parts.counters, lambda: True)
     (home.root / "bad.sqlite3").write_bytes(b"no database at all" * 1_000)
     with pytest.raises(OSError, match="damaged"):
         sweep.look()
     sweep.look()  # not yet again
+
+
+def test_a_clock_that_is_not_believed_deletes_no_note(tmp_path: Path) -> None:
+    """Under a clock ten years ahead every note seems over; once it is right again they are all there."""
+    hands, file, believed = HandClock(), tmp_path / "memory.sqlite3", [False]
+    remember(file, hands, "a", "b")
+    hands.move(60)
+    sweep = NoteSweep(file, hands.clock(), Counters(), lambda: believed[0])
+    sweep.look()
+    assert stored(file) == {"a", "b"}
+    believed[0] = True
+    sweep.look()
+    assert stored(file) == set()

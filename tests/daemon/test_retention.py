@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from daemon.clock_trust import NAME, ClockTrust
 from daemon.retention import Retention
 from jobs.job import NewJob
-from jobs.outcomes import GiveUp
+from jobs.outcomes import Done, GiveUp
 from memsyncd.clock import rfc3339
 from memsyncd.evidence.event import PacketStatus
 from memsyncd.evidence.operations import Operation
 from tests.clocks import HandClock
-from tests.daemon.composed import Composed, composed
+from tests.daemon.composed import Composed, composed, finish
 
 DAY = 86_400.0
 
@@ -203,3 +204,37 @@ def test_a_spool_that_cannot_be_read_costs_the_others_nothing(aged: Aged) -> Non
         aged.round()
     assert not letter.exists()
     assert aged.sessions() == set()
+
+
+def test_a_clock_ten_years_ahead_deletes_nothing(aged: Aged) -> None:
+    """Everything seems to have had its days: nothing goes while the clock is doubted, `status` says why and what to do,
+    and with the right time all is as it was (what had its days then goes)."""
+    trust = ClockTrust(aged.home.places.data / NAME, aged.hands.clock())
+    object.__setattr__(aged.home.parts, "clock_trust", trust)
+    aged.packet("old", PacketStatus.SUCCEEDED, 91)
+    aged.packet("young", PacketStatus.SUCCEEDED, 1)
+    letters = dead_letter(aged, 91), dead_letter(aged, 1, name="y")
+    finish(aged.home, NewJob("done", "flush"), Done("delivered"))
+    aged.hands.wall_now += 3_652 * DAY
+    aged.home.upkeep.tick()
+    aged.round()
+    assert aged.sessions() == {"old", "young"}
+    assert all(letter.exists() for letter in letters)
+    assert aged.home.parts.queue.get("done") is not None
+    (problem,) = [each for each in aged.home.view.status()["problems"] if each["code"] == "clock-doubted"]
+    assert "3,652 days" in problem["message"] and "timedatectl" in problem["remedy"] and not problem["degrades"]
+    aged.hands.wall_now -= 3_652 * DAY
+    aged.home.upkeep.tick()
+    aged.round()
+    assert aged.sessions() == {"young"}
+    assert [letter.exists() for letter in letters] == [False, True]
+    assert "clock-doubted" not in aged.home.codes()
+
+
+def test_a_clock_that_is_set_within_a_round_changes_nothing_about_it(aged: Aged) -> None:
+    """A round goes by the time it began at."""
+    aged.packet("young", PacketStatus.SUCCEEDED, 1)
+    aged.retention.begin()
+    aged.hands.wall_now += 3_652 * DAY
+    aged.retention.look()
+    assert aged.sessions() == {"young"}

@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 
 from daemon.intake.ingest_thread import IngestThread
+from daemon.network_watch import NetworkWatch
 from daemon.rounds import JUMP_TOLD_SECONDS, Rounds
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
+from jobs.job import NewJob
+from jobs.outcomes import Cool
+from jobs.queue.errors import QueueUnavailable
 from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from tests.clocks import HandClock
-from tests.daemon.composed import Composed, composed
+from tests.daemon.composed import Composed, composed, finish
 
 
 @pytest.fixture
@@ -53,20 +57,76 @@ class Made:
             answers.close()
 
 
+def cooled(home: Composed, code: str, *, delay: float) -> None:
+    """Let a destination, and the one job for it, wait."""
+    finish(home, NewJob(code, "flush", destination=code), Cool(code, "trouble", code, delay))
+
+
 def test_a_jump_of_the_clock_is_told_for_a_while(home: Composed) -> None:
     """Ten minutes, in which a person may see why times look odd."""
     hands = HandClock()
     rounds = Made(home, hands.clock()).rounds
-    rounds.look_at_clock()
+    rounds.look_around()
     assert home.codes() == {}
     hands.wall_now += 7_200.0
-    rounds.look_at_clock()
+    rounds.look_around()
     hands.move(JUMP_TOLD_SECONDS - 1)
-    rounds.look_at_clock()
+    rounds.look_around()
     assert "clock-jumped" in home.codes()
     hands.move(1)
-    rounds.look_at_clock()
+    rounds.look_around()
     assert home.codes() == {}
+
+
+def test_a_sleep_is_no_jump_and_what_was_due_meanwhile_goes_at_once(home: Composed) -> None:
+    """Nothing is shown of it; a wait that ended in it is over, and the network's troubles of before are forgotten."""
+    made, queue = Made(home, (hands := HandClock(home.parts.clock.wall())).clock()), home.parts.queue
+    object.__setattr__(queue, "_clock", hands.clock())
+    made.rounds.look_around()
+    cooled(home, "offline", delay=50.0)
+    cooled(home, "busy", delay=50.0)
+    queue.enqueue(NewJob("later", "flush", delay=600.0))
+    hands.sleep(30.0)
+    made.rounds.look_around()
+    assert home.codes() == {}
+    assert {each.name for each in queue.destinations() if each.until is not None} == {"busy"}
+    hands.sleep(3_600.0)
+    made.rounds.look_around()
+    assert {claim.job.id for _ in range(3) if (claim := queue.claim()) is not None} == {"offline", "busy", "later"}
+
+
+def test_another_network_is_tried_at_once(home: Composed) -> None:
+    """No connection, and a login page in place of an answer, may be over with it; what is told to wait waits on."""
+    made, queue, found = Made(home), home.parts.queue, [("192.168.1.20",)]
+    made.rounds._network_watch = NetworkWatch(lambda: found[-1])
+    for code in ("offline", "not-understood", "busy", "key-refused"):
+        cooled(home, code, delay=600.0)
+    made.rounds.look_around()
+    assert all(each.until is not None for each in queue.destinations())
+    found.append(("10.0.0.7",))
+    made.rounds.look_around()
+    assert {each.name for each in queue.destinations() if each.until is not None} == {"busy", "key-refused"}
+
+
+def test_a_jump_that_the_queue_could_not_be_told_is_told_later(home: Composed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk the daemon goes on, and every jump of that time is made up for."""
+    told: list[float] = []
+
+    def full(_: float) -> None:
+        raise QueueUnavailable("database or disk is full")
+
+    hands = HandClock()
+    rounds = Made(home, hands.clock()).rounds
+    with monkeypatch.context() as patched:
+        patched.setattr(home.parts.queue, "shift_clock", full)
+        hands.wall_now += 3_600.0
+        rounds.look_around()
+        hands.wall_now += 1_800.0
+        rounds.look_around()
+    monkeypatch.setattr(home.parts.queue, "shift_clock", told.append)
+    rounds.look_around()
+    rounds.look_around()
+    assert told == [5_400.0]
 
 
 def test_a_queue_that_cannot_be_used_is_told_until_it_can(home: Composed) -> None:

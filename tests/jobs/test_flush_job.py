@@ -183,6 +183,29 @@ def test_a_wait_slept_through_begins_anew(delivering: Delivering) -> None:
     assert delivering.packet().attempts == 1
 
 
+@pytest.mark.parametrize(("slept", "moved"), [(8 * 3_600.0, 0.0), (0.0, 8 * 86_400.0), (0.0, -6 * 3_600.0)])
+def test_a_sleep_and_a_clock_that_is_set_are_no_time_of_the_extraction(
+    delivering: Delivering, slept: float, moved: float
+) -> None:
+    """Where waits stand still in a sleep, and whichever way the clock is set, as long is waited as without it, also
+    where the flush looks before the queue was told (never-again 151, 152)."""
+    delivering.platform.fates.append(ExtractionState.RUNNING)
+    delivering.exchange()
+    delivering.ask()
+    delivering.run(30.0)
+    delivering.hands.sleep(slept)
+    delivering.hands.wall_now += moved
+    while delivering.step():
+        pass
+    assert delivering.packet().attempts == 0
+    delivering.queue.shift_clock(moved)
+    delivering.run(60.0)
+    assert delivering.packet().attempts == 0
+    delivering.run(60.0)
+    assert delivering.packet().attempts == 1
+    assert delivering.platform.count("add") == 1
+
+
 def test_a_refused_question_at_the_end_of_the_wait_is_an_attempt(delivering: Delivering) -> None:
     """A platform that refuses to tell of an extraction until the end uses up the attempt, not the slot."""
     delivering.platform.fates.append(ExtractionState.RUNNING)

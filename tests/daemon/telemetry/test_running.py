@@ -237,7 +237,7 @@ def test_a_jump_of_the_clock_drops_its_connections_too(home: Composed) -> None:
     workers = Workers(home.parts.queue, {}, 1, clock=home.parts.clock, counters=home.parts.counters)
     rounds = Rounds(home.parts, home.upkeep, thread, workers)
     hands.wall_now += 7_200.0
-    rounds.look_at_clock()
+    rounds.look_around()
     assert "clock-jumped" in home.codes()
 
 
