@@ -9,17 +9,22 @@ from memsyncd.redaction.names import Kind
 from memsyncd.redaction.replacement import REPLACEMENT
 from memsyncd.redaction.telling import Name, Secret
 
-UNQUOTED = re.compile(
+_PIECE = (
     r"(?:\[REDACTED\]|[^\s\"'`&,;)\]}<\\]"
     r"|\\{1,64}[\"'`](?=\w)|[\"'`](?=\w)"
     r"|\\(?![nrt\"'`\\]|u00)|\\\\(?![\\nrt\"'`])"
     r"|&(?![&\s\"'`]|\Z|(?:amp;)?[\w.%\[\]-]{1,60}=)"
     r"|[,;](?![\s\"'`\\]|\Z|[\w.-]{1,40}[ ]?[=:])"
     r"|[)\]}](?![\s\"'`,;.:)\]}\\]|\Z)"
-    r"|<(?!/|br))+"
+    r"|<(?!/|br))"
 )
+UNQUOTED = re.compile(f"{_PIECE}+")
 """An unquoted value. It goes on over a quote, comma, `&` or bracket that a letter follows (facts 6.33), but not
 into the next parameter, the end of the string around it, or an escaped line end."""
+
+_HEAD = re.compile(f"{_PIECE}{{1,200}}")
+"""By so much of a value it is told whether it is a secret. A text of names without a blank between them is a value
+after each of them: were all of it read before it is turned down, its length would count by its square."""
 
 _NUMBER = re.compile(r"-?[0-9][0-9.eE+-]*")
 _ANNOTATED = re.compile(r"[\w. |&<>?]{1,60}?(?:\[[^\]\n]{0,60}\])?[ \t]{0,4}=[ \t]{0,4}(?=[rbfuRBFU]{0,2}[\"'`])")
@@ -44,16 +49,23 @@ def value_at(text: str, name: Name, position: int, *, quoted_name: str, spaced: 
         find = authorization_end if name.kind is Kind.AUTHORIZATION else cookie_end
         end = find(text, position)
         return [Secret(position, end)] if end > position else []
-    bare = UNQUOTED.match(text, position)
+    bare = _HEAD.match(text, position)
     if bare is None:
         return []
     start, end = bare.span()
     if quoted_name and _NUMBER.fullmatch(bare.group()):
         quote = quoted_name if name.kind not in {Kind.AUTH, Kind.PASS, Kind.PWD} else ""
-        return [Secret(start, end, f"{quote}{REPLACEMENT}{quote}")] if quote else []
+        return [Secret(start, _whole_end(text, end), f"{quote}{REPLACEMENT}{quote}")] if quote else []
     if is_code_or_prose(text, start, end, name=name.text, spaced=spaced, target=name.is_target):
         return _annotated(text, start) if text[name.end : start].strip() == ":" else []
-    return [Secret(start, end)] if _weighs(name, bare.group(), text[position - 1], quoted=False) else []
+    is_secret = _weighs(name, bare.group(), text[position - 1], quoted=False)
+    return [Secret(start, _whole_end(text, end))] if is_secret else []
+
+
+def _whole_end(text: str, end: int) -> int:
+    """Return where a value ends whose head ends at `end`."""
+    rest = UNQUOTED.match(text, end)
+    return rest.end() if rest else end
 
 
 def _closes_around(text: str, start: int, span: quoting.Span) -> bool:
