@@ -5,13 +5,23 @@ Pure but for `include`, whose files come through the reader passed in.
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from memsyncd.scope import path_pattern
 
 MAX_INCLUDE_DEPTH = 5
 """Includes within includes that are followed."""
 
-_SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?\s*\]')
+MAX_INCLUDES, MAX_CONDITIONS = 64, 64
+"""Files included, and conditions of an include looked at, on behalf of one file: each could name itself, or the next,
+ten thousand times over."""
+
+MAX_CHARACTERS = 2 << 20
+"""Read on behalf of one file, the included ones with it."""
+
+_BLANK = re.compile(r"\s*+")
+_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?\s*\]')
 _KEY = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)[ \t]*")
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\"}
 
@@ -32,7 +42,7 @@ def parse(text: str) -> list[Entry]:
     section = subsection = ""
     position = 0
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    while position < len(text):
+    while (position := _end_of_blanks(text, position)) < len(text):
         header = _SECTION.match(text, position)
         if header is not None:
             section, subsection = header[1].lower(), re.sub(r"\\(.)", r"\1", header[2] or "")
@@ -47,6 +57,11 @@ def parse(text: str) -> list[Entry]:
         value, position = _value(text, key.end()) if key[2] else ("true", _next_line(text, key.end()))
         entries.append(Entry(section, subsection, key[1].lower(), value))
     return entries
+
+
+def _end_of_blanks(text: str, position: int) -> int:
+    blank = _BLANK.match(text, position)
+    return blank.end() if blank else position
 
 
 def _next_line(text: str, position: int) -> int:
@@ -92,17 +107,38 @@ class Place:
     home: str
 
 
-def load(path: str, read: Callable[[str], str], place: Place, depth: int = 0) -> list[Entry]:
+def load(path: str, read: Callable[[str], str], place: Place) -> list[Entry]:
     """Return the settings of the file at `path` with its includes in their places; `read` gives "" for no file."""
-    entries: list[Entry] = []
-    for entry in parse(read(path)):
-        entries.append(entry)
-        if entry.key != "path" or depth >= MAX_INCLUDE_DEPTH:
-            continue
-        if entry.section == "include" or (entry.section == "includeif" and _applies(entry.subsection, path, place)):
-            target = os.path.join(os.path.dirname(path), _expanded(entry.value, place.home))
-            entries += load(target, read, place, depth + 1)
-    return entries
+    return list(_Loading(read, place).entries(path, 0))
+
+
+@dataclass(slots=True)
+class _Loading:
+    """One file with its includes, and what is left of what may be done for it."""
+
+    read: Callable[[str], str]
+    place: Place
+    characters: int = MAX_CHARACTERS
+    includes: int = MAX_INCLUDES
+    conditions: int = MAX_CONDITIONS
+
+    def entries(self, path: str, depth: int) -> Iterator[Entry]:
+        text = self.read(path)[: self.characters]
+        self.characters -= len(text)
+        for entry in parse(text):
+            yield entry
+            if depth < MAX_INCLUDE_DEPTH and self._is_include(entry, path):
+                self.includes -= 1
+                target = os.path.join(os.path.dirname(path), _expanded(entry.value, self.place.home))
+                yield from self.entries(target, depth + 1)
+
+    def _is_include(self, entry: Entry, path: str) -> bool:
+        if entry.key != "path" or not self.includes:
+            return False
+        if entry.section == "includeif" and self.conditions:
+            self.conditions -= 1
+            return _applies(entry.subsection, path, self.place)
+        return entry.section == "include"
 
 
 def _expanded(path: str, home: str) -> str:
@@ -120,34 +156,8 @@ def _applies(condition: str, path: str, place: Place) -> bool:
         pattern = "**/" + pattern
     if pattern.endswith("/"):
         pattern += "**"
-    flags = re.IGNORECASE if kind == "gitdir/i" else 0
-    glob = re.compile(_regex(pattern), flags | re.DOTALL)
-    return any(glob.fullmatch(git_dir) for git_dir in place.git_dirs)
-
-
-def _regex(pattern: str) -> str:
-    """Translate a path glob, in which `**` crosses slashes and `*` and `?` do not."""
-    pieces: list[str] = []
-    for token in re.findall(r"\*\*/|/\*\*$|\*|\?|\[[^\]/]+\]|.", pattern, re.DOTALL):
-        match token:
-            case "**/":
-                pieces.append("(?:.*/)?")
-            case "/**":
-                pieces.append("/.*")
-            case "*":
-                pieces.append("[^/]*")
-            case "?":
-                pieces.append("[^/]")
-            case _ if len(token) > 1:
-                pieces.append(
-                    "["
-                    + ("^" if token[1] in "!^" else "")
-                    + re.escape(token[1:-1].lstrip("!^")).replace("\\-", "-")
-                    + "]"
-                )
-            case _:
-                pieces.append(re.escape(token))
-    return "".join(pieces)
+    fold = str.lower if kind == "gitdir/i" else str
+    return any(path_pattern.matches(fold(pattern), fold(git_dir)) for git_dir in place.git_dirs)
 
 
 def remote_url(entries: Sequence[Entry], branch: str) -> str:

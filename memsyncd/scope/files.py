@@ -1,5 +1,6 @@
 """Bounded reading of files that remembers how each looked, so that a later look tells whether anything changed."""
 
+import itertools
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -8,7 +9,7 @@ from contextlib import suppress
 MAX_READ = 1 << 20
 """Bytes read of any one file."""
 
-_MAX_LINE = 4096
+_MAX_LINE = 128
 
 Stamp = tuple[int, int, int] | None
 """A file's change time in nanoseconds, size and inode; None for one that cannot be looked at."""
@@ -46,17 +47,23 @@ class Files:
             return ""
         return b"".join(_chunks(path, MAX_READ)).decode("utf-8", "surrogateescape")
 
-    def lines(self, path: str, limit: int) -> Iterator[str]:
-        """Give the lines of a regular file, at most `limit` bytes of it."""
+    def line_ending_in(self, path: str, ending: str, limit: int) -> str:
+        """Return the first line of a regular file that ends so, up to 128 bytes long beside that, "" where there is
+        none among its first `limit` bytes."""
         if self.note(path) is None:
-            return
-        rest = b""
-        for chunk in _chunks(path, limit):
-            *lines, rest = (rest + chunk).split(b"\n")
-            rest = rest[:_MAX_LINE]
-            for line in lines:
-                yield line.decode("utf-8", "surrogateescape")
-        yield rest.decode("utf-8", "surrogateescape")
+            return ""
+        wanted = ending.encode("utf-8", "surrogateescape")
+        content = b""
+        for chunk in itertools.chain(_chunks(path, limit), (b"\n",)):
+            content = content[-len(wanted) - _MAX_LINE :] + chunk
+            at = content.find(wanted)
+            while at >= 0:
+                end = at + len(wanted)
+                if content.startswith((b"\n", b"\r\n"), end):
+                    start = content.rfind(b"\n", max(0, at - _MAX_LINE), at) + 1
+                    return content[start:end].decode("utf-8", "surrogateescape")
+                at = content.find(wanted, at + 1)
+        return ""
 
 
 def _chunks(path: str, limit: int) -> Iterator[bytes]:

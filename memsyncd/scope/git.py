@@ -18,6 +18,13 @@ MAX_PACKED_REFS = 64 << 20
 _MAX_SYMBOLIC = 5
 """References to references that are followed, as git does."""
 
+MAX_PATH = 4096
+"""Characters of a path that a file names; a longer one leads nowhere (limits.h: PATH_MAX)."""
+
+_MAX_REF = 1024
+_NOT_IN_A_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.")
+"""What git takes in no name of a branch (git-check-ref-format(1)): a file that has it was not written by git."""
+
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -64,8 +71,13 @@ def find(directory: str, files: Files) -> Repository | None:
 def _from_link(top: str, path: str, files: Files) -> Repository | None:
     """Follow a `.git` file; git refuses a tree in which it names no repository, and so looks no further up."""
     label, _, target = files.read(path).partition(":")
-    git_dir = os.path.realpath(os.path.join(top, target.strip().replace("\0", "")))
+    git_dir = _real(top, target.strip())
     return _repository(top, git_dir, files) if label == "gitdir" and _is_git_dir(git_dir, files) else None
+
+
+def _real(directory: str, path: str) -> str:
+    """Return the real path that `path`, named in a file, has from a directory; the directory's where it is none."""
+    return os.path.realpath(os.path.join(directory, path.replace("\0", "") if len(path) <= MAX_PATH else ""))
 
 
 def _is_git_dir(path: str, files: Files) -> bool:
@@ -77,8 +89,8 @@ def _is_git_dir(path: str, files: Files) -> bool:
 
 
 def _common_dir(git_dir: str, files: Files) -> str:
-    shared = files.read(os.path.join(git_dir, "commondir")).strip().replace("\0", "")
-    return os.path.realpath(os.path.join(git_dir, shared)) if shared else git_dir
+    shared = files.read(os.path.join(git_dir, "commondir")).strip()
+    return _real(git_dir, shared) if shared else git_dir
 
 
 def _repository(top: str, git_dir: str, files: Files) -> Repository:
@@ -108,7 +120,7 @@ def main_tree(repository: Repository, entries: list[config.Entry]) -> str:
         return parent
     for entry in reversed(entries):
         if (entry.section, entry.key) == ("core", "worktree") and entry.value:
-            return os.path.realpath(os.path.join(repository.common_dir, entry.value.replace("\0", "")))
+            return _real(repository.common_dir, entry.value)
     return repository.common_dir
 
 
@@ -124,7 +136,7 @@ def head(repository: Repository, files: Files) -> Head:
     if not content.startswith("ref:"):
         return Head(sha=content if _SHA.fullmatch(content) else "")
     ref = content.removeprefix("ref:").strip()
-    if ref == "refs/heads/.invalid":
+    if ref == "refs/heads/.invalid" or len(ref) > _MAX_REF or _NOT_IN_A_REF.search(ref):
         return Head()
     branch = ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else ""
     return Head(branch, _commit(repository, ref, files))
@@ -144,8 +156,6 @@ def _commit(repository: Repository, ref: str, files: Files) -> str:
 
 
 def _packed(repository: Repository, ref: str, files: Files) -> str:
-    for line in files.lines(os.path.join(repository.common_dir, "packed-refs"), MAX_PACKED_REFS):
-        sha, _, name = line.rstrip("\r").partition(" ")
-        if name == ref and _SHA.fullmatch(sha):
-            return sha
-    return ""
+    place = os.path.join(repository.common_dir, "packed-refs")
+    sha = files.line_ending_in(place, f" {ref}", MAX_PACKED_REFS).partition(" ")[0]
+    return sha if _SHA.fullmatch(sha) else ""

@@ -5,6 +5,7 @@ An identity is `https://host[:port]/path` for a repository on the network and `l
 
 import hashlib
 import re
+import unicodedata
 
 LOCAL = "local:"
 """What the identity of a folder without a network remote begins with."""
@@ -16,6 +17,10 @@ _WEB = frozenset({"http", "https", "git+http", "git+https"})
 _DEFAULT_PORTS = {"http": frozenset({80, 443}), "git+http": frozenset({80, 443})}
 _HTTPS_PORTS = frozenset({443})
 _MAX_PORT = 65535
+_MAX_URL = 2048
+
+_UNSEEN = frozenset({"Cc", "Cf"})
+"""Categories of characters that a person who reads an address does not see as they are: control and format."""
 
 _SSH_HOSTS = {
     "ssh.github.com": "github.com",
@@ -33,14 +38,19 @@ def normalise_remote(url: str) -> str:
 
     User, password, query and fragment never stay; the host is lower case; the path keeps its case and loses `.git`
     and superfluous slashes. Ports: only one of http(s) that is not the default is kept, for an ssh or git port says
-    nothing about which repository it is. Idempotent; raises for no text.
+    nothing about which repository it is. One longer than any, or with characters that nobody sees, is none.
+    Idempotent; raises for no text.
     """
     url = url.strip()
+    if len(url) > _MAX_URL or (not url.isprintable() and any(unicodedata.category(each) in _UNSEEN for each in url)):
+        return ""
     match = _URL.fullmatch(url)
     if match is not None:
         scheme = match[1].lower()
-        return "" if scheme == "file" else _from_url(scheme, match[2])
-    return "" if _DRIVE.match(url) else _from_scp(url)
+        identity = "" if scheme == "file" else _from_url(scheme, match[2])
+    else:
+        identity = "" if _DRIVE.match(url) else _from_scp(url)
+    return identity if len(identity) <= _MAX_URL else ""
 
 
 def _from_url(scheme: str, rest: str) -> str:

@@ -94,6 +94,8 @@ class ScopeResolver:
 
 def _real(cwd: str) -> str:
     """Return the real path of an absolute `cwd`, missing or not; "" for text that can be no path here."""
+    if len(cwd) > git.MAX_PATH:
+        return ""
     try:
         os.fsencode(cwd)
         return os.path.realpath(cwd) if os.path.isabs(cwd) else ""
