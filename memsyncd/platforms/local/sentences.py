@@ -18,7 +18,7 @@ MAX_LINE_CHARS = 4_000
 """A longer line is data, not prose."""
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
-_TAG_BLOCK = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^<>]{0,200}>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^<>]{0,200}>", re.IGNORECASE)
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.{1,160}?)\s*#*$|^\s{0,3}\*\*([^*]{1,80}?):?\*\*:?\s*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*•+]|\d{1,2}[.)]|[a-z]\))\s+(?:\[[ xX]\]\s+)?(\S.*)$")
 _NOT_PROSE = re.compile(
@@ -68,9 +68,30 @@ def sentences_of(text: str) -> Sequence[Sentence]:
     text = (
         text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", " ")
     )  # half characters cannot be stored
-    lines = _prose_lines(_TAG_BLOCK.sub("\n", text[:MAX_MESSAGE_CHARS]))
+    lines = _prose_lines(_without_blocks(text[:MAX_MESSAGE_CHARS]))
     found = list(_sentences(_blocks(lines)))
     return [replace(sentence, position=index, from_end=len(found) - 1 - index) for index, sentence in enumerate(found)]
+
+
+def _without_blocks(text: str) -> str:
+    """Return `text` with a line break for each block in tags. An end that is missing is looked for once a name."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some letters have a longer lower case
+        lowered = text
+    pieces: list[str] = []
+    endless: set[str] = set()
+    done = 0
+    for tag in _TAG.finditer(text):
+        closing = f"</{tag[1].lower()}>"
+        if tag.start() < done or closing in endless:
+            continue
+        end = lowered.find(closing, tag.end())
+        if end < 0:
+            endless.add(closing)
+            continue
+        pieces += (text[done : tag.start()], "\n")
+        done = end + len(closing)
+    return "".join([*pieces, text[done:]])
 
 
 def clean(text: str) -> str:
