@@ -204,7 +204,7 @@ def _is_claimed_elsewhere(served: Served, ingest: Ingest, clock: Clock, name: st
     except KeyError:
         return False
     held = {stem for owner, stem in list(ingest.requests.held.values()) if owner.name == name}
-    return is_claimed_elsewhere(spool, session_id, held, clock.wall())
+    return is_claimed_elsewhere(spool, session_id, held, clock.age)
 
 
 def whose_memories(settings: Settings, environ: Mapping[str, str]) -> str:

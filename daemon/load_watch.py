@@ -37,11 +37,11 @@ class LoadWatch:
         self._parts.history.keep(self._sample(over, rises))
 
     def _sample(self, minute: int, rises: Mapping[str, int]) -> Sample:
-        parts, now = self._parts, self._parts.clock.wall()
+        parts = self._parts
         pending = 0
         for spool in parts.served.spools():
             with contextlib.suppress(OSError):  # `status` tells of a spool that cannot be read
-                pending += spool.counts(now).pending
+                pending += spool.counts(parts.clock.age).pending
         jobs = parts.queue.counts()
         timers = sum(len(parts.queue.jobs(state=JobState.WAITING, kind=kind)) for kind in STANDING)
         return Sample(

@@ -51,7 +51,7 @@ class Observer:
             is_empty = why.startswith("nothing")
             self._parts.counters.add("packets_empty" if is_empty else "packets_delivered")
             if not is_empty:
-                self._parts.history.delivered(max(0.0, self._parts.clock.wall() - job.created_at))
+                self._parts.history.delivered(max(0.0, self._parts.clock.age(job.created_at)))
         if job.state is JobState.DEAD:
             self.gave_up = True
             if job.kind == FLUSH:

@@ -54,6 +54,7 @@ class Rounds:
 
     def look_around(self) -> None:
         """After a sleep, on another network or under a clock that was set: go on at once with what is due."""
+        self._parts.clock.look()
         gap, has_moved = self._clock_watch.look(), self._network_watch.changed()
         if gap.set:
             log.warning("clock-jumped", seconds=round(gap.set))

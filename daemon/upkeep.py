@@ -103,7 +103,7 @@ class Upkeep:
             self._parts.findings.clear("upkeep-failed", where)
 
     def _sweep(self, spool: Spool) -> None:
-        swept = spool.sweep(self._parts.clock.wall())
+        swept = spool.sweep(self._parts.clock.age)
         if swept:
             self._parts.counters.add("temporary_files_swept", swept)
         odd = {f"{spool.pending}/{name}" for name in spool.oddities()}
@@ -151,7 +151,7 @@ class Upkeep:
             self._guarded(f"claims {spool.name}", partial(self._take_back, spool, held, at_start=at_start))
 
     def _take_back(self, spool: Spool, held: set[tuple[str, str]], *, at_start: bool) -> None:
-        for stem in spool.stale_claims(self._parts.clock.wall(), at_start=at_start):
+        for stem in spool.stale_claims(self._parts.clock.age, at_start=at_start):
             if (spool.name, stem) not in held and spool.give_back(stem):
                 self._parts.counters.add("handoffs_taken_back")
 

@@ -117,8 +117,8 @@ def _is_anothers(job: Job, delivery: Delivery, store: EvidenceStore, packet: Pac
         return False
     if not job.payload.get("handoff") or delivery.is_claimed_elsewhere(str(job.payload["spool"]), packet.session_id):
         return True
-    waited = delivery.clock.wall() - job.created_at
-    return bool(job.payload.get("wait_for_inflight")) and 0 <= waited < delivery.extraction_wait_seconds
+    is_to_wait = bool(job.payload.get("wait_for_inflight"))
+    return is_to_wait and 0 <= delivery.clock.age(job.created_at) < delivery.extraction_wait_seconds
 
 
 def _new_flush(delivery: Delivery, spool: str, packet: Packet, checkpoint_id: str) -> Sequence[NewJob]:

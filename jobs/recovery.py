@@ -122,4 +122,4 @@ def is_abandoned(packet: Packet, delivery: Delivery) -> bool:
             updated = float(packet.updated_at)
         except ValueError:
             return True
-    return delivery.clock.wall() - updated > FOREIGN_GRACE_SECONDS
+    return delivery.clock.age(updated) > FOREIGN_GRACE_SECONDS

@@ -3,8 +3,10 @@ system was started, which tells a sleep from a wall clock that was set."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from memsyncd.ages import Ages
 
 _YEAR_10000 = 253_402_300_800.0
 """Unix seconds at which the years `datetime` knows are over."""
@@ -26,6 +28,16 @@ class Clock:
     wall: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     up: Callable[[], float] = seconds_up
+    _ages: Ages = field(default_factory=Ages, repr=False, compare=False)
+
+    def age(self, moment: float) -> float:
+        """Return for how many seconds something has been there that came at the Unix time `moment`: neither a sleep nor
+        a wall clock that is set makes it older, as far as `look` or this has seen the clocks before."""
+        return self._ages.of(moment, self.wall(), self.monotonic())
+
+    def look(self) -> None:
+        """See how the clocks stand to each other; on a timer, for the sake of `age`."""
+        self._ages.look(self.wall(), self.monotonic())
 
 
 def rfc3339(seconds: float) -> str:

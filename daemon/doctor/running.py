@@ -11,6 +11,7 @@ from daemon.cli.wording import counted, span
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
+from daemon.intake.spool import age_at
 from daemon.lock import Holder
 from daemon.pausing import Pauses
 from daemon.status.report import healthy
@@ -121,7 +122,7 @@ def _waiting(examined: Examination) -> Check:
     pending, oldest = 0, 0.0
     for spool in examined.spools:
         try:
-            counts = spool.counts(examined.wall())
+            counts = spool.counts(age_at(examined.wall()))
         except OSError:
             continue
         if spool.own:

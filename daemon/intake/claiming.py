@@ -56,7 +56,7 @@ class Claiming:
     def claim(self, spool: Spool, store: EvidenceStore, waiting: Waiting) -> Claimed | None:
         """Claim a handoff and make of it what is to be stored; None where it is none, or not yet, or another's."""
         stem = waiting.stem
-        age = self.clock.wall() - waiting.changed_at
+        age = self.clock.age(waiting.changed_at)
         try:
             if self.suspects.is_beyond_limits(spool, waiting, age):
                 return None

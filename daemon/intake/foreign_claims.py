@@ -4,20 +4,20 @@ import contextlib
 import json
 from collections.abc import Collection
 
-from daemon.intake.spool import CLAIMED, STALE_CLAIM_SECONDS, Spool
+from daemon.intake.spool import CLAIMED, STALE_CLAIM_SECONDS, Age, Spool
 
 MAX_BYTES = 1024 * 1024
 """A plugin's handoff is a few hundred bytes; a larger one is not read, and counts as anybody's."""
 
 
-def is_claimed_elsewhere(spool: Spool, session_id: str, held: Collection[str], now: float) -> bool:
-    """Whether a living claim that is not ours, by the stems we hold, is for this session. `now` is Unix seconds."""
+def is_claimed_elsewhere(spool: Spool, session_id: str, held: Collection[str], age: Age) -> bool:
+    """Whether a living claim that is not ours, by the stems we hold, is for this session."""
     if spool.own:
         return False
     for path in spool.pending.glob(f"*{CLAIMED}"):
         with contextlib.suppress(FileNotFoundError):
             status = path.lstat()
-            if path.stem in held or now - status.st_mtime > STALE_CLAIM_SECONDS:
+            if path.stem in held or age(status.st_mtime) > STALE_CLAIM_SECONDS:
                 continue
             if status.st_size > MAX_BYTES or _session(path.read_bytes()) in (session_id, ""):
                 return True

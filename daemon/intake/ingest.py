@@ -86,6 +86,7 @@ class Ingest:
     def scan(self, *, stopping: Callable[[], bool] = lambda: False) -> int:
         """Take in everything that waits in every spool; return how many handoffs were."""
         taken = 0
+        self.clock.look()
         spools = self.served.spools()
         names = {spool.name for spool in spools}
         self._suspects.keep_spools(names)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +41,15 @@ _OF_ONE_FILE = frozenset(
     }
 )
 """Another user's, no regular file any more, in its own way, or named so that it cannot be claimed."""
+
+
+Age = Callable[[float], float]
+"""What tells for how many seconds something has been there that came at a Unix time: a `Clock`'s own, or `age_at`."""
+
+
+def age_at(now: float) -> Age:
+    """Return the plain one, for who has only just come: it takes the clock as it is."""
+    return lambda moment: now - moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +197,20 @@ class Spool:
             return True
         return False
 
-    def stale_claims(self, now: float, *, at_start: bool) -> list[str]:
+    def stale_claims(self, age: Age, *, at_start: bool) -> list[str]:
         """Return the stems of claims nobody works on: in our own spool all of an earlier run at start, in a plugin's
-        those untouched for 300 s (CONTRACT "Said precisely")."""
+        those untouched for 300 s (CONTRACT "Said precisely"). For one from the future, as after the clock was set back,
+        those seconds begin now."""
         stale = []
         for entry in _entries(self.pending):
             if not entry.name.endswith(CLAIMED):
                 continue
             with contextlib.suppress(FileNotFoundError):
-                age = now - entry.stat(follow_symlinks=False).st_mtime
-                if (self.own and at_start) or age > STALE_CLAIM_SECONDS:
-                    stale.append(entry.name[: -len(CLAIMED)])
+                stem, untouched = entry.name[: -len(CLAIMED)], age(entry.stat(follow_symlinks=False).st_mtime)
+                if (self.own and at_start) or untouched > STALE_CLAIM_SECONDS:
+                    stale.append(stem)
+                elif untouched < -STALE_CLAIM_SECONDS:
+                    self.touch(stem)
         return stale
 
     def refresh(self) -> None:
@@ -208,7 +220,7 @@ class Spool:
                 with contextlib.suppress(FileNotFoundError, PermissionError):  # another user's file ages alone
                     os.utime(entry.path, follow_symlinks=False)
 
-    def sweep(self, now: float) -> int:
+    def sweep(self, age: Age) -> int:
         """Delete temporary files whose writer is gone; return how many. One that cannot be deleted is left, and so is
         what is no regular file."""
         swept = 0
@@ -217,25 +229,25 @@ class Spool:
                 continue
             with contextlib.suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode) and now - status.st_mtime > ABANDONED_WRITE_SECONDS:
+                if stat.S_ISREG(status.st_mode) and age(status.st_mtime) > ABANDONED_WRITE_SECONDS:
                     os.unlink(entry.path)
                     swept += 1
         return swept
 
-    def counts(self, now: float) -> SpoolCounts:
+    def counts(self, age: Age) -> SpoolCounts:
         """Count the files as they are now."""
         pending = running = 0
-        oldest = now
+        oldest = 0.0
         for entry in _entries(self.pending):
             if entry.name.endswith(CLAIMED):
                 running += 1
             elif entry.name.endswith(WAITING):
                 pending += 1
                 with contextlib.suppress(FileNotFoundError):
-                    oldest = min(oldest, entry.stat(follow_symlinks=False).st_mtime)
+                    oldest = max(oldest, age(entry.stat(follow_symlinks=False).st_mtime))
         dead = sum(1 for entry in _entries(self.dead) if _is_letter(entry.name))
         corrupt = sum(1 for entry in _entries(self.corrupt) if not entry.name.endswith((REASON, WRITING)))
-        return SpoolCounts(pending, running, dead, corrupt, max(0.0, now - oldest) if pending else 0.0)
+        return SpoolCounts(pending, running, dead, corrupt, oldest)
 
     def dead_letters(self) -> dict[str, str]:
         """Return the stems of given-up handoffs with their reasons."""

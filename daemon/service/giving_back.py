@@ -3,7 +3,7 @@
 import time
 
 from daemon.intake.served import places_to_serve
-from daemon.intake.spool import Spool
+from daemon.intake.spool import Spool, age_at
 from daemon.lock import AlreadyRunning, DaemonLock
 from daemon.places import Places
 
@@ -23,7 +23,7 @@ def give_back(places: Places, *, pid: int, now: float | None = None) -> int:
         given = 0
         for place in places_to_serve(places.spools, [], places.home, discover=True):
             spool = Spool(place.path, place.harness, own=place.own)
-            stale = spool.stale_claims(time.time() if now is None else now, at_start=True)
+            stale = spool.stale_claims(age_at(time.time() if now is None else now), at_start=True)
             given += sum(spool.give_back(stem) for stem in stale)
         return given
     finally:

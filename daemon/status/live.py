@@ -9,7 +9,7 @@ from typing import Any
 
 from daemon.compose import Parts
 from daemon.intake.ingest_thread import IngestThread
-from daemon.intake.spool import Spool
+from daemon.intake.spool import Age, Spool
 from daemon.observer import STANDING
 from daemon.recalling.composing import recaller_of
 from daemon.searching.request import parsed
@@ -77,7 +77,7 @@ class LiveView:
             run_id=self.run_id,
             started_at=self.started_at,
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
-            spools=[_spool_part(spool, now) for spool in parts.served.spools()],
+            spools=[_spool_part(spool, parts.clock.age) for spool in parts.served.spools()],
             jobs=counts,
             destinations=destinations,
             platform=self._platform(destinations),
@@ -190,9 +190,9 @@ class LiveView:
         )
 
 
-def _spool_part(spool: Spool, now: float) -> SpoolPart:
+def _spool_part(spool: Spool, age: Age) -> SpoolPart:
     """Count a spool; of one that cannot be read the problems tell, and the other numbers must not be lost with it."""
     try:
-        return SpoolPart(spool.harness, str(spool.path), **asdict(spool.counts(now)), paused=spool.paused.exists())
+        return SpoolPart(spool.harness, str(spool.path), **asdict(spool.counts(age)), paused=spool.paused.exists())
     except OSError:
         return SpoolPart(spool.harness, str(spool.path))

@@ -9,7 +9,7 @@ from pathlib import Path
 from daemon import lock
 from daemon.configuration_error import ConfigurationError
 from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
-from daemon.intake.spool import Spool
+from daemon.intake.spool import Spool, age_at
 from daemon.pausing import Pauses
 from daemon.places import Places
 from daemon.settings import Settings, load
@@ -112,7 +112,7 @@ def spools_to_serve(places: Places, settings: Settings) -> list[Spool]:
 
 def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     try:
-        counts, paused = spool.counts(now), spool.paused.exists()
+        counts, paused = spool.counts(age_at(now)), spool.paused.exists()
     except OSError as error:
         findings.append(Finding("spool-unreadable", where=str(spool.path), detail=error.strerror or str(error)))
         return SpoolPart(spool.harness, str(spool.path))

@@ -123,7 +123,7 @@ class Recording:
 
     def _seconds(self, job: Job) -> float:
         """Return how long a job took from its queueing, in seconds; 0 where the clock went back."""
-        return round(max(0.0, self._clock.wall() - job.created_at), 3)
+        return round(max(0.0, self._clock.age(job.created_at)), 3)
 
     def _record(
         self, spool: Spool | None, name: str, properties: Mapping[str, Any], repo_id: str = "", session_id: str = ""

@@ -85,6 +85,16 @@ def test_a_plugins_packet_is_taken_up_once_its_worker_is_surely_gone(
     assert is_abandoned(packet, delivering.delivery) is abandoned
 
 
+def test_a_plugins_packet_is_not_taken_up_because_the_machine_slept(delivering: Delivering) -> None:
+    """Its worker slept as well and goes on: two that deliver it would send it twice (never-again 152)."""
+    packet = Packet("p", "r", "a", "s", "idle", 1, 2, "prepared", updated_at=rfc3339(delivering.hands.wall_now - 10))
+    assert not is_abandoned(packet, delivering.delivery)
+    delivering.hands.sleep(8 * 3_600.0)
+    assert not is_abandoned(packet, delivering.delivery)
+    delivering.hands.move(FOREIGN_GRACE_SECONDS)
+    assert is_abandoned(packet, delivering.delivery)
+
+
 def test_a_packet_without_a_readable_time_counts_as_abandoned(delivering: Delivering) -> None:
     """An old file has no such column; its packets must not lie for ever."""
     assert is_abandoned(Packet("p", "r", "a", "s", "idle", 1, 2, "error"), delivering.delivery)

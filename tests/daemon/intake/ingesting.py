@@ -14,7 +14,7 @@ from daemon.gate import Gate
 from daemon.intake.ingest import Ingest
 from daemon.intake.served import Served, places_to_serve
 from daemon.intake.sessions import Sessions
-from daemon.intake.spool import Spool
+from daemon.intake.spool import Spool, age_at
 from daemon.status.findings import Findings
 from jobs.job import Job, JobState
 from jobs.queue.policy import Policy
@@ -76,7 +76,7 @@ class Ingesting:
         self.close()
         self.start()
         for spool in self.served.spools():
-            for stem in spool.stale_claims(self.hands.wall_now, at_start=True):
+            for stem in spool.stale_claims(age_at(self.hands.wall_now), at_start=True):
                 spool.give_back(stem)
 
     @property

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from daemon.intake.foreign_claims import is_claimed_elsewhere
-from daemon.intake.spool import STALE_CLAIM_SECONDS, Spool
+from daemon.intake.spool import STALE_CLAIM_SECONDS, Age, Spool, age_at
 
 
 @pytest.fixture
@@ -17,13 +17,13 @@ def spool(tmp_path: Path) -> Spool:
     return made
 
 
-def claimed(spool: Spool, session: str, *, age: float = 0.0, stem: str = "a") -> float:
-    """Leave a claim of the plugin's; return the time it is looked at."""
+def claimed(spool: Spool, session: str, *, age: float = 0.0, stem: str = "a") -> Age:
+    """Leave a claim of the plugin's; return what tells ages as it is looked at."""
     path = spool.pending / f"{stem}.running"
     path.write_text(json.dumps({"hook_input": {"session_id": session}, "reason": "idle"}))
     then = path.stat().st_mtime
     os.utime(path, (then - age, then - age))
-    return then
+    return age_at(then)
 
 
 def test_a_living_claim_for_the_session_is_anothers(spool: Spool) -> None:

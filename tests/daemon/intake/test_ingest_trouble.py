@@ -188,6 +188,19 @@ def test_a_handoff_taken_away_while_it_is_read(at: Ingesting) -> None:
     assert at.texts() == ["here"]
 
 
+@pytest.mark.parametrize(("slept", "moved"), [(8 * 86_400.0, 0.0), (0.0, 8 * 86_400.0), (0.0, -6 * 3_600.0)])
+def test_nothing_expires_because_the_machine_slept_or_the_clock_was_set(
+    at: Ingesting, slept: float, moved: float
+) -> None:
+    """What waited then is taken in by the first scan, whether or not anybody has noticed the gap before it."""
+    at.scan()
+    at.prompt("waited")
+    at.hands.sleep(slept)
+    at.hands.wall_now += moved
+    at.scan()
+    assert at.texts() == ["waited"]
+
+
 def test_a_paused_spool_stays_young(at: Ingesting) -> None:
     """Nothing is taken and nothing expires, however long the pause (facts 1.28)."""
     stem = at.prompt("later", age=EXPIRY_SECONDS - 60)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.intake.spool import EXPIRY_SECONDS, STALE_CLAIM_SECONDS, Spool
+from daemon.intake.spool import EXPIRY_SECONDS, STALE_CLAIM_SECONDS, Spool, age_at
+from tests.clocks import HandClock
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_a_buried_handoff_is_whole_with_its_reason_and_can_be_revived(spool: Spo
     assert (spool.dead / "a.json").read_bytes() == b'{"x": 1}'
     assert json.loads((spool.dead / "a.reason.json").read_text())["detail"] == "refused five times"
     assert spool.dead_letters() == {"a": "given-up"}
-    assert spool.counts(0.0).dead == 1
+    assert spool.counts(age_at(0.0)).dead == 1
     assert spool.revive("a")
     assert [waiting.stem for waiting in spool.waiting()] == ["a"]
     assert spool.dead_letters() == {}
@@ -83,8 +84,8 @@ def test_in_our_own_spool_every_claim_is_void_at_start(spool: Spool) -> None:
     """Only this daemon claims there, so a claim found at start is of a run that is over."""
     drop(spool, "a", suffix=".running")
     now = (spool.pending / "a.running").stat().st_mtime
-    assert spool.stale_claims(now, at_start=True) == ["a"]
-    assert spool.stale_claims(now, at_start=False) == []
+    assert spool.stale_claims(age_at(now), at_start=True) == ["a"]
+    assert spool.stale_claims(age_at(now), at_start=False) == []
 
 
 def test_in_a_plugins_spool_a_fresh_claim_is_anothers(tmp_path: Path) -> None:
@@ -94,7 +95,32 @@ def test_in_a_plugins_spool_a_fresh_claim_is_anothers(tmp_path: Path) -> None:
     drop(spool, "fresh", suffix=".running")
     drop(spool, "stale", suffix=".running", age=STALE_CLAIM_SECONDS + 5)
     now = (spool.pending / "fresh.running").stat().st_mtime
-    assert spool.stale_claims(now, at_start=True) == ["stale"]
+    assert spool.stale_claims(age_at(now), at_start=True) == ["stale"]
+
+
+def test_a_plugins_worker_that_slept_along_keeps_its_claim(tmp_path: Path) -> None:
+    """It could not beat while the machine slept; its 300 s are of the time awake (never-again 152)."""
+    spool = Spool(tmp_path / "codex-plugin", "codex", own=False)
+    spool.pending.mkdir(parents=True)
+    hands = HandClock(drop(spool, "a", suffix=".running").stat().st_mtime)
+    clock = hands.clock()
+    assert spool.stale_claims(clock.age, at_start=False) == []
+    hands.sleep(28_800.0)
+    assert spool.stale_claims(clock.age, at_start=False) == []
+    hands.move(STALE_CLAIM_SECONDS + 1)
+    assert spool.stale_claims(clock.age, at_start=False) == ["a"]
+
+
+def test_a_claim_from_the_future_does_not_live_until_then(tmp_path: Path) -> None:
+    """The clock was set back while no daemon ran: the claim's 300 s begin when it is seen (never-again 151)."""
+    spool = Spool(tmp_path / "codex-plugin", "codex", own=False)
+    spool.pending.mkdir(parents=True)
+    path = drop(spool, "a", suffix=".running")
+    now = path.stat().st_mtime
+    os.utime(path, (now + 7_200.0, now + 7_200.0))
+    assert spool.stale_claims(age_at(now), at_start=False) == []
+    assert spool.stale_claims(age_at(path.stat().st_mtime + STALE_CLAIM_SECONDS + 1), at_start=False) == ["a"]
+    assert path.stat().st_mtime < now + 3_600.0
 
 
 def test_a_pause_makes_everything_young_again(spool: Spool) -> None:
@@ -109,7 +135,7 @@ def test_only_abandoned_temporary_files_are_swept(spool: Spool) -> None:
     """A writer has a day before its temporary file goes."""
     fresh = drop(spool, "new", suffix=".tmp")
     old = drop(spool, "old", suffix=".tmp", age=25 * 3600)
-    assert spool.sweep(fresh.stat().st_mtime) == 1
+    assert spool.sweep(age_at(fresh.stat().st_mtime)) == 1
     assert fresh.exists() and not old.exists()
 
 
@@ -122,7 +148,7 @@ def test_counts_tell_each_kind_and_the_oldest(spool: Spool) -> None:
     spool.claim("d")
     spool.quarantine("d", "not JSON")
     now = (spool.pending / "b.json").stat().st_mtime
-    counts = spool.counts(now)
+    counts = spool.counts(age_at(now))
     assert (counts.pending, counts.running, counts.dead, counts.corrupt) == (2, 1, 0, 1)
     assert 59 <= counts.oldest_pending_seconds <= 62
 
@@ -131,7 +157,7 @@ def test_a_spool_that_is_not_there_is_empty(tmp_path: Path) -> None:
     """Looking at a directory that a user deleted is no error."""
     spool = Spool(tmp_path / "none", "codex", own=True)
     assert spool.waiting() == []
-    assert spool.counts(0.0).pending == 0
+    assert spool.counts(age_at(0.0)).pending == 0
 
 
 def test_a_plugins_spool_has_a_name_of_its_own(tmp_path: Path) -> None:
@@ -147,7 +173,7 @@ def test_a_sweep_goes_on_past_what_it_cannot_delete(spool: Spool) -> None:
     (spool.pending / "a.tmp").mkdir()
     (spool.pending / "b.tmp").symlink_to(spool.pending)
     now = old.stat().st_mtime + 50 * 3600
-    assert spool.sweep(now) == 1
+    assert spool.sweep(age_at(now)) == 1
     assert sorted(path.name for path in spool.pending.iterdir()) == ["a.tmp", "b.tmp"]
 
 
