@@ -8,6 +8,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -237,17 +238,17 @@ class Spool:
     def counts(self, age: Age) -> SpoolCounts:
         """Count the files as they are now."""
         pending = running = 0
-        oldest = 0.0
+        oldest = math.inf
         for entry in _entries(self.pending):
             if entry.name.endswith(CLAIMED):
                 running += 1
             elif entry.name.endswith(WAITING):
                 pending += 1
                 with contextlib.suppress(FileNotFoundError):
-                    oldest = max(oldest, age(entry.stat(follow_symlinks=False).st_mtime))
+                    oldest = min(oldest, entry.stat(follow_symlinks=False).st_mtime)
         dead = sum(1 for entry in _entries(self.dead) if _is_letter(entry.name))
         corrupt = sum(1 for entry in _entries(self.corrupt) if not entry.name.endswith((REASON, WRITING)))
-        return SpoolCounts(pending, running, dead, corrupt, oldest)
+        return SpoolCounts(pending, running, dead, corrupt, 0.0 if oldest == math.inf else max(0.0, age(oldest)))
 
     def dead_letters(self) -> dict[str, str]:
         """Return the stems of given-up handoffs with their reasons."""
