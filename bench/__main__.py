@@ -28,6 +28,8 @@ QUICK: dict[str, list[str]] = {
     "redaction": [],
     "local_memory": [],
     "search": ["--quick"],
+    "load": ["--quick"],
+    "growth": ["--quick"],
 }
 """Each benchmark and what makes it short."""
 
