@@ -40,7 +40,7 @@ class Change:
 
 
 def put(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
-    """Put ours into the file at `path`. Raises CannotInstall and OSError; the file is then as it was."""
+    """Put ours into the file at `path`. Raises CannotInstall; the file is then as it was."""
     file = config_file.read(path, uid, is_private=is_private)
     with _placed(file):
         text = file.text
@@ -49,13 +49,12 @@ def put(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
             return Change(path, changed=False)
         if not edit.is_right(new):
             raise Unfit("our entries do not fit into it as it is written; put them in by hand")
-    backup = _kept(file, edit)
-    config_file.write(file, new.encode())
-    return Change(path, changed=True, backup=backup)
+        content = _encoded(new)
+    return Change(path, changed=True, backup=_changed(file, edit, content))
 
 
 def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
-    """Take ours out of the file at `path`. Raises CannotInstall and OSError; the file is then as it was."""
+    """Take ours out of the file at `path`. Raises CannotInstall; the file is then as it was."""
     file = config_file.read(path, uid, is_private=is_private)
     if file.content is None:
         return Change(path, changed=False)
@@ -78,9 +77,7 @@ def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
         # a file that was there before us has a backup; this one we made, perhaps as another version
         config_file.delete(file)
         return Change(path, changed=True)
-    backup = _kept(file, edit)
-    config_file.write(file, new.encode())
-    return Change(path, changed=True, backup=backup)
+    return Change(path, changed=True, backup=_changed(file, edit, new.encode()))
 
 
 def _before(file: ConfigFile, edit: Edit, uid: int) -> str | None:
@@ -92,12 +89,30 @@ def _before(file: ConfigFile, edit: Edit, uid: int) -> str | None:
         return None
 
 
-def _kept(file: ConfigFile, edit: Edit) -> Path | None:
-    """See to a backup before a change: a new one of a file without ours, else the one there is, else what there is."""
+def _changed(file: ConfigFile, edit: Edit, content: bytes) -> Path | None:
+    """Write the file anew and return its backup: a new one of a file without ours, else the one there is, else what
+    there is. A new one goes again where the file cannot be written."""
     path = config_file.backup_path(file)
     if file.content is None:
+        config_file.write(file, content)
         return None
-    return path if edit.has_ours(file.text) and path.exists() else config_file.back_up(file)
+    is_kept = edit.has_ours(file.text) and path.exists()
+    if not is_kept:
+        config_file.back_up(file)
+    try:
+        config_file.write(file, content)
+    except CannotInstall:
+        if not is_kept:
+            config_file.drop_backup(file)
+        raise
+    return path
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise Unfit("our entries name a path that is no UTF-8, which no such file can hold") from error
 
 
 @contextmanager

@@ -10,11 +10,11 @@ import os
 import pwd
 import secrets
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon.installing.errors import NotParsable, Unsafe, Unwritten
+from daemon.installing.errors import NotParsable, Unreachable, Unsafe, Unwritten
 
 MAX_BYTES = 32 * 1024 * 1024
 """The largest such files, with a client's histories in them, are a few MB."""
@@ -51,26 +51,31 @@ class ConfigFile:
 
 
 def read(path: Path, uid: int, *, is_private: bool) -> ConfigFile:
-    """Return the file at `path`. Raises Unsafe where another user has a hand in it, OSError where it cannot be read."""
-    real = Path(os.path.realpath(path, strict=False))
-    directory_mode, mode = _PRIVATE if is_private else _ORDINARY
-    for place in (path, real):
-        _check_directory(place.parent, uid)
-    if path.is_symlink() and path.lstat().st_uid not in (uid, 0):
-        raise Unsafe(f"{path} is a link that user {path.lstat().st_uid} made")
-    try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return ConfigFile(path, real, None, mode, directory_mode)
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise Unsafe(f"{real} is no ordinary file")
-        if found.st_uid != uid:
-            raise Unsafe(f"{real} belongs to user {found.st_uid}, not to {uid}: run this as its owner")
-        if found.st_size > MAX_BYTES:
-            raise Unsafe(f"{real} is over {MAX_BYTES >> 20} MB, which no configuration is")
-        return ConfigFile(path, real, file.read(), stat.S_IMODE(found.st_mode), directory_mode)
+    """Return the file at `path`. Raises Unsafe where another user has a hand in it, Unreachable where it cannot be
+    read."""
+    with _reached(path, "be read"):
+        real = Path(os.path.realpath(path, strict=False))
+        directory_mode, mode = _PRIVATE if is_private else _ORDINARY
+        for place in (path, real):
+            _check_directory(place.parent, uid)
+        if path.is_symlink() and path.lstat().st_uid not in (uid, 0):
+            raise Unsafe(f"{path} is a link that user {path.lstat().st_uid} made")
+        try:
+            descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return ConfigFile(path, real, None, mode, directory_mode)
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise Unsafe(f"{real} is no ordinary file")
+            if found.st_uid != uid:
+                raise Unsafe(f"{real} belongs to user {found.st_uid}, not to {uid}: run this as its owner")
+            if found.st_size > MAX_BYTES:
+                raise Unsafe(f"{real} is over {MAX_BYTES >> 20} MB, which no configuration is")
+            with open(descriptor, "rb", closefd=False) as file:
+                return ConfigFile(path, real, file.read(), stat.S_IMODE(found.st_mode), directory_mode)
+        finally:
+            os.close(descriptor)
 
 
 def content_of(path: Path) -> bytes | None:
@@ -84,24 +89,27 @@ def content_of(path: Path) -> bytes | None:
 def write(file: ConfigFile, content: bytes, *, look: Callable[[Path], bytes | None] = content_of) -> None:
     """Put `content` in the file's place, `look` at it, and put the old content back where it reads otherwise.
 
-    Raises Unwritten, also where the file changed since it was read, and OSError; the file is then as it was.
+    Raises Unwritten, also where the file changed since it was read, and Unreachable; the file is then as it was.
     """
-    file.real.parent.mkdir(mode=file.directory_mode, parents=True, exist_ok=True)
-    _replace(file.real, content, file.mode, expected=file.content)
-    if look(file.real) == content:
-        return
-    if file.content is None:
-        file.real.unlink(missing_ok=True)
-    else:
-        _replace(file.real, file.content, file.mode)
-    raise Unwritten(f"{file.real} did not read as it was written, and was put back")
+    with _reached(file.path, "be changed"):
+        file.real.parent.mkdir(mode=file.directory_mode, parents=True, exist_ok=True)
+        _replace(file.real, content, file.mode, expected=file.content)
+        if look(file.real) == content:
+            return
+        if file.content is None:
+            file.real.unlink(missing_ok=True)
+        else:
+            _replace(file.real, file.content, file.mode)
+        raise Unwritten(f"{file.real} did not read as it was written, and was put back")
 
 
 def delete(file: ConfigFile) -> None:
-    """Remove the file; a link that leads to it was there before it and stays. Raises Unwritten where it has changed."""
-    _check_unchanged(file.real, file.content)
-    file.real.unlink()
-    _sync_directory(file.real.parent)
+    """Remove the file; a link that leads to it was there before it and stays. Raises Unwritten where it has changed,
+    and Unreachable."""
+    with _reached(file.path, "be removed"):
+        _check_unchanged(file.real, file.content)
+        file.real.unlink()
+        _sync_directory(file.real.parent)
 
 
 def backup_path(file: ConfigFile) -> Path:
@@ -110,9 +118,10 @@ def backup_path(file: ConfigFile) -> Path:
 
 
 def back_up(file: ConfigFile) -> Path:
-    """Keep the file's content beside it, readable by nobody who could not read the file. Raises OSError."""
+    """Keep the file's content beside it, readable by nobody who could not read the file. Raises Unreachable."""
     path = backup_path(file)
-    _replace(path, file.content or b"", file.mode)
+    with _reached(file.path, "be kept beside itself"):
+        _replace(path, file.content or b"", file.mode)
     return path
 
 
@@ -120,13 +129,23 @@ def backed_up(file: ConfigFile, uid: int) -> str | None:
     """Return the backup's text, None where there is none to be trusted."""
     try:
         return read(backup_path(file), uid, is_private=True).text if backup_path(file).exists() else None
-    except (NotParsable, Unsafe, OSError):
+    except (NotParsable, Unsafe, Unreachable):
         return None
 
 
 def drop_backup(file: ConfigFile) -> None:
-    """Remove the backup, once the file is again what it holds."""
-    backup_path(file).unlink(missing_ok=True)
+    """Remove the backup, where the file is again, or still, what it holds."""
+    with contextlib.suppress(OSError):
+        backup_path(file).unlink()
+
+
+@contextlib.contextmanager
+def _reached(path: Path, done: str) -> Iterator[None]:
+    """Say of which file, and what could not `done`, whatever name the system has for what is in the way."""
+    try:
+        yield
+    except OSError as error:
+        raise Unreachable(f"{path} cannot {done}: {error.strerror or error}. It was left as it is.") from error
 
 
 def _check_directory(directory: Path, uid: int) -> None:
@@ -175,8 +194,10 @@ def _check_unchanged(path: Path, expected: object) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Make a rename last. The file is in its place by now, and some file systems cannot do this to a directory."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -55,8 +55,8 @@ class Found:
 
 
 def install(harness: Harness, around: Around) -> Change:
-    """Put our hooks into the harness's file. Raises CannotInstall, Unsupported, OSError; ValueError without a real
-    interpreter to write down."""
+    """Put our hooks into the harness's file. Raises CannotInstall, Unsupported; ValueError without a real interpreter
+    to write down."""
     path = harness.file(around.root, around.environ, is_project=around.is_project)
     return change.put(path, _edit(harness, around), around.uid, is_private=not around.is_project)
 
@@ -74,7 +74,7 @@ def look(harness: Harness, around: Around) -> Found:
     try:
         text = config_file.read(path, around.uid, is_private=True).text
         entries = FORMS[harness.form].entries(text, harness)
-    except (CannotInstall, OSError) as error:
+    except CannotInstall as error:
         return Found(harness.name, around.scope, path, "unreadable", problems=(str(error),))
     foreign = [line for entry in entries if (line := other_memory(entry.handler))]
     found = Found(
@@ -166,7 +166,7 @@ def _value(setting: Setting, around: Around, text: str) -> Any:
     """Return a setting's value; None where it is not set, or the file it is in cannot be read."""
     is_toml = False
     document: Any = {}
-    with suppress(CannotInstall, OSError):
+    with suppress(CannotInstall):
         if setting.place is not None:
             path = setting.place.path(around.root, {} if around.is_project else around.environ)
             text = config_file.read(path, around.uid, is_private=True).text

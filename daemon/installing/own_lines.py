@@ -13,7 +13,8 @@ OTHER_MEMORY = re.compile(r"mem0|claude-mem|openmemory|supermemory|agent-memory|
 """What the lines of other programs that record sessions have in them; a sign, not a proof."""
 
 _SCRIPT = "/memsyncd/hooks/drop.py"
-_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[0-9.]*t?")
+_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy|graalpy)[^/]*", re.DOTALL)
+"""Builds have names of their own, such as python3.11-dbg, python3.13t and python3.12-intel64."""
 _OPTIONS = frozenset({"--harness", "--reason", "--home"})
 _GUARDS: tuple[list[str], ...] = (["2>/dev/null", "||", "true"], [])
 

@@ -24,7 +24,8 @@ CLIENT_SECONDS = 30
 
 
 def install(harness: Harness, around: Around, command: tuple[str, ...]) -> Change:
-    """Let the harness's client start `command` as a server. Raises CannotInstall, Unsupported, OSError."""
+    """Let the harness's client start `command` as a server. Raises CannotInstall, Unsupported; OSError where the
+    client's own program cannot be started."""
     path, edit, client = _edit(harness, around, command)
     if client is None:
         return change.put(path, edit, around.uid, is_private=not around.is_project)

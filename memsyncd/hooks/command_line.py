@@ -47,7 +47,8 @@ def real_interpreter(given: str | None = None) -> str:
         if not candidate:
             continue
         path = os.path.abspath(candidate)
-        if (Path(path).parent.parent / "pyvenv.cfg").exists():
+        # `Path.exists` raises for what may not be looked at, as another user's home
+        if os.path.exists(Path(path).parent.parent / "pyvenv.cfg"):
             path = os.path.realpath(path)
         if _is_program(path):
             return path

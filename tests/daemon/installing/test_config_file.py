@@ -3,13 +3,15 @@
 import grp
 import os
 import pwd
+import resource
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from daemon.installing import config_file, hooks
-from daemon.installing.errors import CannotInstall, Unsafe, Unwritten
+from daemon.installing.errors import CannotInstall, Unreachable, Unsafe, Unwritten
 from daemon.installing.harnesses import HARNESSES
 from daemon.installing.hooks import Around
 from tests.daemon.installing.conftest import Write
@@ -152,6 +154,48 @@ def test_what_is_no_file_is_refused(around: Around, home: Path) -> None:
     os.mkfifo(home / SETTINGS)
     with pytest.raises(Unsafe, match="no ordinary file"):
         hooks.install(CLAUDE, around)
+    (home / SETTINGS).unlink()
+    (home / SETTINGS).mkdir()
+    with pytest.raises(Unsafe, match=r"settings\.json is no ordinary file"):
+        hooks.install(CLAUDE, around)
+
+
+@pytest.mark.parametrize("name", [SETTINGS, ".claude"])
+def test_what_cannot_be_reached_is_named(name: str, around: Around, home: Path) -> None:
+    """Links that go in a circle, in the file's place and in its directory's: the sentence has the file and the reason."""
+    path = home / name
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(path.name)
+    for work in (hooks.install, hooks.uninstall):
+        with pytest.raises(Unreachable, match="symbolic links") as told:
+            work(CLAUDE, around)
+        assert str(home / SETTINGS) in str(told.value)
+    found = hooks.look(CLAUDE, around)
+    assert found.state == "unreadable"
+    assert "Errno" not in found.problems[0]
+
+
+def test_a_disk_that_takes_no_more_leaves_nothing_behind(around: Around, write: Write) -> None:
+    """The file is as it was, and no backup of it is left beside it; the sentence names the file, not our own of the
+    moment."""
+    path = write(SETTINGS, "{}")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(Unreachable, match=r"settings\.json cannot be changed: File too large"):
+            hooks.install(CLAUDE, around)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.read_text() == "{}"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_path_that_is_no_text_is_refused(around: Around, write: Write) -> None:
+    """A home named in another encoding cannot be written into such a file."""
+    path = write(SETTINGS, "{}")
+    with pytest.raises(CannotInstall, match=r"settings\.json: .* no UTF-8"):
+        hooks.install(CLAUDE, replace(around, data="/home/\udcff"))
+    assert path.read_text() == "{}"
 
 
 def test_a_change_by_another_program_is_not_overwritten(around: Around, write: Write) -> None:

@@ -21,6 +21,8 @@ def test_the_line_of_this_version_is_ours() -> None:
         (f"/usr/bin/python3 -I -S {DROP} stop --harness codex", OwnLine("/usr/bin/python3", DROP, "stop")),
         (f"/usr/bin/python3 {DROP} stop --harness codex || true", None),
         (f"'/a b/python3.13t' -I -S '/c d{DROP}' stop --harness=kimi", OwnLine("/a b/python3.13t", f"/c d{DROP}", "stop")),
+        (f"/opt/python3.12-intel64 -I -S {DROP} stop --harness codex", OwnLine("/opt/python3.12-intel64", DROP, "stop")),
+        (f"/usr/bin/python3/x -I -S {DROP} stop --harness codex", None),
         (f"MEMSYNCD_HOME=/x python3 -I {DROP} stop --harness codex", OwnLine("python3", DROP, "stop")),
         ("memsyncd hook stop --harness codex", OwnLine("", "memsyncd", "stop")),
         ("/v/bin/memsyncd hook flush --harness codex --reason session-end", OwnLine("", "/v/bin/memsyncd", "flush")),

@@ -72,6 +72,12 @@ def test_a_shim_or_nothing_is_refused(tmp_path: Path, text: str | None) -> None:
         real_interpreter(str(path))
 
 
+def test_what_cannot_even_be_looked_at_is_refused() -> None:
+    """A place that the system will not look into, as another user's home, is no interpreter and no other failure."""
+    with pytest.raises(ValueError, match="no Python interpreter"):
+        real_interpreter(f"/{'x' * 300}/bin/python3")
+
+
 def test_a_version_manager_s_link_is_refused(tmp_path: Path) -> None:
     """A program in a directory of shims is the version manager itself, under the interpreter's name."""
     (tmp_path / "shims").mkdir()
