@@ -33,10 +33,11 @@ PREVIEW_KEYS = (*TEXT_KEYS, "filePath", "success", "interrupted")
 # A program stands where a command begins: at the start, behind ; & | or (, behind VARIABLE=value, in a shell's -c,
 # and behind the programs that run another one.
 _BEGINNING = (
-    r"(?:^|[;&|(\n`]\s*|(?<!\S)[A-Za-z_]\w*=\S*\s+|\s-c\s+[\"']?"
-    r"|(?:^|[\s/])(?:run|exec|-m|npx|bunx|time|env|sudo|timeout\s+\S+)\s+)(?:\S*/)?"
+    r"(?:^|[;&|(\n`][^\S\n]*|(?<!\S)[A-Za-z_]\w*=\S*\s+|\s-c\s+[\"']?"
+    r"|(?:^|[\s/])(?:run|exec|-m|npx|bunx|time|env|sudo|timeout\s+\S+)\s+)(?:[^\s;&|(`]*/)?"
 )
-_WORDS = r"(?:\s+[^\s;&|]+)*?\s+"
+_GAP = r"(?:[^\S\n]|\\\n)+"
+_WORDS = rf"(?:{_GAP}[^\s;&|]+)*?{_GAP}"
 _TEST = re.compile(
     _BEGINNING + r"(?:(?:pytest|py\.test|jest|vitest)\b(?![\w.-])"
     rf"|(?:go|cargo|mvnw?|gradlew?|make){_WORDS}test\b|(?:npm|pnpm|yarn)\s+(?:run\s+)?test\b)"
