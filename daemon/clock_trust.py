@@ -72,7 +72,7 @@ class ClockTrust:
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path
         self._clock = clock
-        self._kept = _read(path)
+        self._kept = read(path)
         self._looked_at = clock.up()
         self.seen = after_look(self._kept, clock.wall())
 
@@ -96,7 +96,7 @@ class ClockTrust:
         return abs(seen.believed - kept.believed) >= KEPT_SECONDS or abs(seen.last - kept.last) >= KEPT_SECONDS
 
 
-def _read(path: Path) -> Seen | None:
+def read(path: Path) -> Seen | None:
     """Return what an earlier run wrote; None where there is nothing that makes sense."""
     try:
         found = json.loads(path.read_bytes())

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from daemon.clock_trust import Seen
 from daemon.doctor import account, configuration, directories, machine, project, running, service
 from daemon.doctor.check import Check
 from daemon.doctor.database_file import Looked
@@ -55,6 +56,9 @@ def daemon_document(state: str, **more: Any) -> dict[str, Any]:
         (machine.clock(0.0, None), ILL, "1970"),
         (machine.clock(NOW, ("/q", NOW + 86_400 * 3)), ILL, "/q was written 3 days in the future"),
         (machine.clock(NOW, ("/q", NOW + 10)), WELL, ""),
+        (machine.clock(NOW, None, Seen(NOW - 86_400.0)), WELL, ""),
+        (machine.clock(NOW, None, Seen(NOW - 30 * 86_400.0)), WELL, "30 days after"),
+        (machine.clock(NOW, None, Seen(NOW - 3_652 * 86_400.0)), ILL, "3,652 days after"),
         (configuration.configuration("/c", exists=True, faults=(), warnings=()), WELL, "/c is right"),
         (configuration.configuration("/c", exists=False, faults=(), warnings=("w",)), WELL, "w"),
         (configuration.configuration("/c", exists=True, faults=("line 3: no.",), warnings=()), ILL, "line 3"),
