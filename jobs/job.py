@@ -41,6 +41,8 @@ class NewJob:
 
     At most one job of a `lane` is claimed at a time. `destination` names what cools as a whole. `delay` is seconds
     before it may run, with `reason` saying why; `priority` is higher first. `payload` holds JSON values only.
+    `account` names whose the work is, on a shared queue: accounts get equal shares and cool by themselves. Empty: the
+    account of the queue it is given to, or of the job whose outcome brings it.
     """
 
     id: str
@@ -51,11 +53,15 @@ class NewJob:
     priority: int = 0
     delay: float = 0.0
     reason: str = ""
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A row of the queue. Times are Unix seconds; `not_before` is None unless the job waits for a time."""
+    """A row of the queue. Times are Unix seconds; `not_before` is None unless the job waits for a time.
+
+    `account` and `host` (where it was enqueued) are empty on the embedded queue.
+    """
 
     id: str
     kind: str
@@ -71,3 +77,5 @@ class Job:
     errors: Sequence[JobError]
     created_at: float
     updated_at: float
+    account: str = ""
+    host: str = ""

@@ -7,14 +7,11 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from huey.api import Huey, Task
-from huey.registry import Registry
-from huey.serializer import Serializer
-
 from jobs.job import Job, NewJob
 from jobs.outcomes import Ended, Outcome, Retry
 from jobs.queue.claims import Claim, ClaimQueue, Handler, JobContext
 from jobs.queue.errors import QueueUnavailable
+from jobs.queue.hueys import Huey, Registry, Serializer, Task
 from jobs.queue.policy import bounded
 from jobs.queue.running import Running
 from memsyncd.counters import Counters

@@ -13,7 +13,7 @@ class Destination:
 
     While `until` is ahead (None: not cooling) its jobs are held; after it one of them goes as the probe and the rest
     follow its success. `parked` means a person must act; it is still probed at `until`. `failures` counts failures
-    in a row and sets the next wait; `since` is when the trouble began.
+    in a row and sets the next wait; `since` is when the trouble began. On a shared queue each `account` has its own.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Destination:
     parked: bool
     since: float | None
     last_success_at: float | None
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""What can go wrong with the queue itself, mapped once from SQLite's own errors.
+"""What can go wrong with the queue itself, and how SQLite's own errors are mapped to it.
 
 QueueError
-├── NewerSchema        the file is from a newer version; nothing was written to it
+├── NewerSchema        the file or database is from a newer version; nothing was written to it
+├── NotSetUp           the shared queue's driver, tables or rights are missing: a person must act
 └── QueueUnavailable   the store cannot be used now: disk full, locked for too long, damaged, closed
 """
 
@@ -10,17 +11,20 @@ from pathlib import Path
 
 
 class QueueError(Exception):
-    """Base of the two."""
+    """Base of the three."""
 
 
 class NewerSchema(QueueError):
-    """The queue's file has a schema version above ours. The daemon ends with exit code 78 (CONTRACT)."""
+    """The queue's file or database has a schema version above ours. The daemon ends with exit code 78 (CONTRACT)."""
 
-    def __init__(self, path: Path, found: int, known: int) -> None:
-        super().__init__(f"{path} has schema version {found}, this program knows up to {known}: use the newer version")
-        self.path = path
+    def __init__(self, place: Path | str, found: int, known: int) -> None:
+        super().__init__(f"{place} has schema version {found}, this program knows up to {known}: use the newer version")
         self.found = found
         self.known = known
+
+
+class NotSetUp(QueueError):
+    """The shared queue cannot be used before a person has done what the sentence says. Exit code 78, as above."""
 
 
 class QueueUnavailable(QueueError):

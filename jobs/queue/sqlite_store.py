@@ -3,9 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from huey.storage import SqliteStorage
-
 from jobs.queue import schema
+from jobs.queue.hueys import SqliteStorage
 
 
 class ClaimStorage(SqliteStorage):

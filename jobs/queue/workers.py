@@ -4,10 +4,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from huey.consumer import Consumer, Scheduler, Worker
-
 from jobs.queue.claiming_huey import ClaimingHuey, OnFinish, OnStart
 from jobs.queue.claims import ClaimQueue, Handler
+from jobs.queue.hueys import Consumer, Scheduler, Worker
 from jobs.queue.running import Running
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters

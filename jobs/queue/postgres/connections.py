@@ -1,0 +1,71 @@
+"""The connections of one process, few and bounded: whoever needs one takes it, uses it and puts it back."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from jobs.queue.errors import QueueUnavailable
+from jobs.queue.postgres.storage import Connection
+
+
+class Connections:
+    """At most `limit` at a time; who comes beyond waits for one."""
+
+    def __init__(self, connect: Callable[[], Connection], limit: int) -> None:
+        self._connect = connect
+        self._room = threading.BoundedSemaphore(limit)
+        self._lock = threading.Lock()
+        self._idle: list[Connection] = []
+        self._closed = False
+
+    @contextmanager
+    def one(self) -> Iterator[Connection]:
+        """Give a connection. Raises psycopg.Error where none comes about, QueueUnavailable after the close."""
+        with self._room:
+            connection = self._take()
+            try:
+                yield connection
+            except BaseException:
+                self._put_back(_undone(connection))
+                raise
+            self._put_back(connection)
+
+    def drop_idle(self) -> None:
+        """Let go of those that nobody uses: the server they led to is gone or another."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def close(self) -> None:
+        """Close them; those in use when they are put back."""
+        self._closed = True
+        self.drop_idle()
+
+    def _take(self) -> Connection:
+        if self._closed:
+            raise QueueUnavailable("the queue is closed")
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def _put_back(self, connection: Connection) -> None:
+        with self._lock:
+            if not self._closed and connection.info.transaction_status is TransactionStatus.IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+
+def _undone(connection: Connection) -> Connection:
+    """Return the connection with no transaction open, or closed where that cannot be had."""
+    try:
+        if connection.info.transaction_status is not TransactionStatus.IDLE:
+            connection.rollback()
+    except psycopg.Error:
+        connection.close()
+    return connection

@@ -1,0 +1,127 @@
+"""What the shared queue tells; each call is one short snapshot."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import psycopg
+
+from jobs.job import Job, JobState
+from jobs.queue.contract import Destination, QueueCounts
+from jobs.queue.postgres import errors, rows
+from jobs.queue.postgres.connections import Connections
+from jobs.queue.postgres.errors import Fault
+from jobs.queue.postgres.rows import SHOWN, Codec, Row
+
+# Each part is counted in an index of its own. A ready job of a cooling destination waits.
+_COUNTS = """
+    SELECT CASE WHEN d.until IS NULL THEN 'ready' ELSE 'waiting' END AS state, sum(r.jobs)::bigint AS jobs,
+        min(r.since) FILTER (WHERE d.until IS NULL) AS since, memsyncd_now() AS now
+    FROM (
+        SELECT account, destination, count(*) AS jobs, min(ready_since) AS since FROM memsyncd_jobs
+        WHERE state = 'ready' GROUP BY account, destination
+    ) AS r JOIN memsyncd_destinations AS d ON d.account = r.account AND d.name = r.destination GROUP BY 1
+    UNION ALL SELECT 'waiting', count(*), NULL, memsyncd_now() FROM memsyncd_jobs WHERE state = 'waiting'
+    UNION ALL SELECT 'claimed', count(*), NULL, memsyncd_now() FROM memsyncd_jobs WHERE state = 'claimed'
+    UNION ALL SELECT state, count(*), NULL, memsyncd_now() FROM memsyncd_jobs
+        WHERE state IN ('done', 'cancelled', 'dead') GROUP BY state
+"""
+
+# What becomes claimable by itself: a wait or cooldown that ends, a claim of another process that runs out. What is
+# claimable now and was not taken is in the hands of a transaction that may be undone: it is looked at in a second.
+_NEXT_DUE = """
+    SELECT least(
+        (SELECT min(not_before) FROM memsyncd_jobs WHERE state = 'waiting'),
+        (SELECT min(until) FROM memsyncd_destinations WHERE until > memsyncd_now()),
+        (SELECT min(claim_expires) FROM memsyncd_jobs WHERE state = 'claimed' AND claim_owner <> ALL (%s)),
+        (
+            SELECT memsyncd_now() + 1 WHERE EXISTS (
+                SELECT FROM memsyncd_jobs AS j JOIN memsyncd_destinations AS d
+                ON d.account = j.account AND d.name = j.destination WHERE j.head AND d.until IS NULL
+            )
+        )
+    ) - memsyncd_now() AS seconds
+"""
+
+
+class Reader:
+    """Reads on whichever connection is free. Raises QueueUnavailable."""
+
+    def __init__(self, connections: Connections, codec: Codec) -> None:
+        self._connections = connections
+        self._codec = codec
+
+    def get(self, key: bytes) -> Job | None:
+        """Return one job."""
+        found = self.rows(f"{SHOWN} WHERE j.key = %s", (key,))
+        return self._codec.job(found[0]) if found else None
+
+    def jobs(self, *, state: JobState | None, kind: str, lane: bytes | None, host: str, limit: int) -> Sequence[Job]:
+        """Return jobs, newest change first."""
+        conditions = {
+            "state": _STATES.get(state, "j.state = %(state)s") if state else "",
+            "kind": "j.kind = %(kind)s" if kind else "",
+            "lane": "j.lane = %(lane)s" if lane else "",
+            "host": "j.host = %(host)s" if host else "",
+        }
+        where = " AND ".join(f"({condition})" for condition in conditions.values() if condition)
+        found = self.rows(
+            f"{SHOWN} {'WHERE' if where else ''} {where} ORDER BY j.updated_at DESC, j.seq DESC LIMIT %(limit)s",
+            {"state": state and str(state), "kind": kind, "lane": lane, "host": host, "limit": limit},
+        )
+        return [self._codec.job(row) for row in found]
+
+    def counts(self) -> QueueCounts:
+        """Return the counts, and for how long the oldest ready job has been ready."""
+        counts = dict.fromkeys(JobState, 0)
+        oldest = 0.0
+        for row in self.rows(_COUNTS):
+            counts[JobState(row["state"])] += row["jobs"]
+            if row["since"] is not None:
+                oldest = max(row["now"] - row["since"], 0.0)
+        return QueueCounts(
+            ready=counts[JobState.READY],
+            waiting=counts[JobState.WAITING],
+            claimed=counts[JobState.CLAIMED],
+            done=counts[JobState.DONE],
+            dead=counts[JobState.DEAD],
+            cancelled=counts[JobState.CANCELLED],
+            oldest_ready_seconds=oldest,
+        )
+
+    def destinations(self) -> Sequence[Destination]:
+        """Return every destination that is cooling, or has ever answered."""
+        found = self.rows(
+            "SELECT * FROM memsyncd_destinations WHERE until IS NOT NULL OR last_success_at IS NOT NULL"
+            " ORDER BY name, account"
+        )
+        return [rows.destination(row) for row in found]
+
+    def seconds_to_next(self, living: Collection[str]) -> float | None:
+        """Return in how many seconds the next wait or cooldown ends, or a claim of none of `living`; None: there is
+        none."""
+        seconds: float | None = self.rows(_NEXT_DUE, (list(living),))[0]["seconds"]
+        return None if seconds is None else max(seconds, 0.0)
+
+    def rows(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
+        """Run a statement that reads; once more where the connection turns out to be gone."""
+        for left in (1, 0):
+            connection = None
+            try:
+                with self._connections.one() as connection:
+                    return list(connection.execute(statement, values).fetchall())
+            except psycopg.Error as error:
+                fault = errors.fault_of(error, connection)
+                if fault is Fault.OURS:
+                    raise
+                if fault is Fault.LOST:
+                    self._connections.drop_idle()
+                if not left or fault is Fault.STORE or connection is None:
+                    raise errors.unavailable(error) from error
+        raise AssertionError("the second try returns or raises")
+
+
+_STATES = {
+    JobState.READY: "j.state = 'ready' AND d.until IS NULL",
+    JobState.WAITING: "j.state = 'waiting' OR (j.state = 'ready' AND d.until IS NOT NULL)",
+}
+"""Where what is shown is not what is stored."""

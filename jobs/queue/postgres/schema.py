@@ -1,0 +1,69 @@
+"""The shared queue's tables: their version, how they are brought forward, and what is refused."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import psycopg
+
+from jobs.queue.errors import NewerSchema, NotSetUp
+from jobs.queue.postgres.storage import Connection
+
+STEPS = Path(__file__).with_name("steps")
+"""`0001.sql` makes the tables of version 1, `0002.sql` those of version 2 out of them, and so on. A step is written
+once and never changed again, for databases that have it exist."""
+
+ROLES = Path(__file__).with_name("roles.sql")
+"""The roles with the least rights, for whoever administers the database."""
+
+_LOCK = (1835365235, 2_000_000)
+"""The advisory lock of who changes the tables: of our space, and no lane's."""
+
+
+def steps() -> Sequence[Path]:
+    """Return the steps in order."""
+    return sorted(STEPS.glob("[0-9]*.sql"))
+
+
+VERSION = len(steps())
+"""Of a database this program writes."""
+
+
+def prepare(connection: Connection, place: str) -> None:
+    """Bring the tables at `place` to our version; whoever comes first does it.
+
+    Raises NewerSchema before anything is changed, NotSetUp where tables are missing and we may not make them, and
+    psycopg.Error.
+    """
+    if version(connection, place) == VERSION:
+        return
+    try:
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _LOCK)
+            _forward(connection, version(connection, place))
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise NotSetUp(
+            f"{place}: the queue's tables are missing or too old, and this user may not make them. Let their owner "
+            f"start the newest memsyncd once on it ({ROLES} makes the roles)."
+        ) from error
+
+
+def version(connection: Connection, place: str) -> int:
+    """Return the version of the tables, 0 where there are none. Raises NewerSchema."""
+    there = connection.execute("SELECT to_regclass('memsyncd_schema') IS NOT NULL AS there").fetchone()
+    assert there is not None  # a constant
+    if not there["there"]:
+        return 0
+    row = connection.execute("SELECT version FROM memsyncd_schema").fetchone()
+    found = 0 if row is None else int(row["version"])
+    if found > VERSION:
+        raise NewerSchema(place, found, VERSION)
+    return found
+
+
+def _forward(connection: Connection, found: int) -> None:
+    if found == 0:
+        connection.execute("CREATE TABLE memsyncd_schema (version integer NOT NULL)")
+        connection.execute("INSERT INTO memsyncd_schema VALUES (0)")
+    for step in steps()[found:]:
+        connection.execute(step.read_bytes())
+    connection.execute("UPDATE memsyncd_schema SET version = %s", (VERSION,))

@@ -1,0 +1,151 @@
+"""What happens to a job of the shared queue at the end of its run: one transaction."""
+
+from collections.abc import Sequence
+
+from jobs.job import Job, JobState
+from jobs.outcomes import Done, Outcome
+from jobs.queue import policy
+from jobs.queue.claims import Claim
+from jobs.queue.policy import Verdict
+from jobs.queue.postgres import claiming, cooling, lanes, rows
+from jobs.queue.postgres.claiming import Worker
+from jobs.queue.postgres.cooling import SUCCESS_SECONDS, Place
+from jobs.queue.postgres.enqueueing import enqueue
+from jobs.queue.postgres.rows import COLUMNS, SHOWN, Row
+from jobs.queue.postgres.transaction import Transaction
+from jobs.queue.postgres.waking import wake
+from jobs.queue.rows import add_error
+
+_ENDED_BEFORE = f"{SHOWN} WHERE j.key = %s AND j.claim_owner = %s AND j.state <> 'claimed'"
+
+
+def finish(
+    transaction: Transaction,
+    taken: Claim,
+    outcome: Outcome,
+    worker: Worker,
+    *,
+    answered: bool,
+    jitter: float,
+    looks_first: bool,
+) -> Job | None:
+    """Apply a run's outcome; return the job as it then stands, None where the claim was lost.
+
+    With `looks_first` an earlier try of this may have been committed: then nothing is done again.
+    """
+    codec = worker.codec
+    key, lane = codec.key(taken.job.id), codec.lane(taken.job.lane)
+    if looks_first and (before := transaction.row(_ENDED_BEFORE, (key, taken.owner))) is not None:
+        return codec.job(before)
+    verdict = policy.settle(outcome, taken.job.attempts, worker.policy, jitter)
+    woken = [codec.key(each) for each in verdict.wake]
+    lanes.lock(transaction, [lane, *_lanes_of(transaction, woken), *(codec.lane(new.lane) for new in verdict.enqueue)])
+    row = claiming.held(transaction, taken, worker)
+    if row is None:
+        return None
+    own = (row["account"], row["destination"])
+    places = cooling.lock(transaction, _places(transaction, row, verdict, own, answered=answered))
+    run_epoch = int(row["claim_epoch"])
+    if answered and own in places:
+        run_epoch = cooling.answered(transaction, places[own], run_epoch)
+    not_before = row["now"] + verdict.delay if verdict.state is JobState.WAITING else None
+    hold: tuple[float | None, str] = (None, "")
+    if verdict.cool is not None:
+        place = (row["account"], verdict.cool.destination)
+        after = cooling.cool(
+            transaction,
+            cooling.lock(transaction, [place])[place],  # an answer in the same run may have just changed it
+            verdict.cool,
+            worker.policy,
+            epoch=run_epoch if place == own else None,
+            jitter=jitter,
+        )
+        not_before = None if place == own else after.until
+        hold = (after.until, after.why) if place == own else hold
+    if woken:
+        wake(transaction, woken)
+    if verdict.ends and lane is not None:
+        _end(transaction, codec.key(verdict.ends), lane, verdict.reason, worker)
+    settled = _settle(transaction, row, taken, verdict, worker, not_before=not_before)
+    if row["held_probe"] == key:
+        cooling.end_probes(transaction, [key])
+    lanes.touch(transaction, lane)
+    if verdict.enqueue:
+        enqueue(transaction, verdict.enqueue, codec, account=row["account"], host=row["host"])
+    if verdict.wake_lane and lane is not None:
+        waiting = transaction.rows(
+            "SELECT key FROM memsyncd_jobs WHERE lane = %s AND state = 'waiting' ORDER BY key FOR UPDATE", (lane,)
+        )
+        wake(transaction, [each["key"] for each in waiting])
+    return codec.shown(settled, *hold)
+
+
+def _lanes_of(transaction: Transaction, keys: Sequence[bytes]) -> list[bytes | None]:
+    """Return the lanes of jobs, which never change."""
+    if not keys:
+        return []
+    return [row["lane"] for row in transaction.rows("SELECT lane FROM memsyncd_jobs WHERE key = ANY (%s)", (keys,))]
+
+
+def _places(transaction: Transaction, row: Row, verdict: Verdict, own: Place, *, answered: bool) -> set[Place]:
+    """Return the destinations that this end changes: as few as may be, for others wait for their rows."""
+    places = set()
+    told_at = row["last_success_at"]
+    if answered and (row["held_until"] is not None or told_at is None or abs(row["now"] - told_at) >= SUCCESS_SECONDS):
+        places.add(own)
+    if row["held_probe"] == row["key"]:
+        places.add(own)
+    if verdict.cool is not None:
+        place = (row["account"], verdict.cool.destination)
+        cooling.know(transaction, [place])
+        places.add(place)
+    return places
+
+
+def _end(transaction: Transaction, key: bytes, lane: bytes, reason: str, worker: Worker) -> None:
+    """End a waiting job of the lane whose work another one did; it is told of after the commit."""
+    row = transaction.row(
+        "UPDATE memsyncd_jobs SET state = 'done', head = false, crashes = 0, cools = 0, not_before = NULL, reason = %s,"  # noqa: S608  (our own columns)
+        f" updated_at = memsyncd_now() WHERE key = %s AND lane = %s AND state = 'waiting' RETURNING {COLUMNS}",
+        (rows.text(reason), key, lane),
+    )
+    if row is not None:
+        transaction.settled.append((worker.codec.shown(row, None, ""), Done(reason)))
+
+
+def _settle(
+    transaction: Transaction, row: Row, taken: Claim, verdict: Verdict, worker: Worker, *, not_before: float | None
+) -> Row:
+    state = verdict.state if not_before is None else JobState.WAITING
+    errors = row["errors"]
+    if verdict.error:
+        errors = add_error(errors, row["now"], verdict.error)
+    sealed = row["sealed"]
+    if verdict.payload is not None:
+        sealed = worker.codec.seal(taken.job.id, taken.job.lane, verdict.payload)
+    ready = state is JobState.READY
+    transaction.claimable += ready and row["lane"] is None
+    settled = transaction.row(
+        "UPDATE memsyncd_jobs SET state = %s, head = %s, attempts = %s, crashes = 0, cools = %s, not_before = %s,"  # noqa: S608  (our own columns)
+        " reason = %s, errors = %s, sealed = %s, claim_worker = NULL, claim_expires = NULL, claim_epoch = NULL,"
+        f" ready_since = %s, updated_at = %s WHERE key = %s RETURNING {COLUMNS}",
+        (
+            str(state),
+            ready and row["lane"] is None,
+            verdict.attempts,
+            0 if verdict.cool is None else row["cools"] + 1,
+            not_before,
+            rows.text(verdict.reason),
+            errors,
+            sealed,
+            row["now"] if ready else None,
+            row["now"],
+            row["key"],
+        ),
+    )
+    if not_before is not None:
+        transaction.put_off(max(not_before - row["now"], 0.0))
+    if state is JobState.DEAD:
+        transaction.counted["jobs_dead"] += 1
+    assert settled is not None  # `held` has locked it
+    return settled

@@ -1,0 +1,61 @@
+"""huey's PostgreSQL storage: its way to connect and its channel; claims in place of its deleting."""
+
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import DictRow, dict_row
+
+from jobs.queue import hueys
+
+hueys.let_in(psycopg)
+
+CONNECT_SECONDS = 5
+"""How long a connection may take to come about."""
+
+STALLED_SECONDS = 10
+"""A transaction whose process stands still for so long is undone by the server, and its locks are gone: a stopped
+worker must not stand in the others' way."""
+
+STATEMENT_SECONDS = 60
+
+SILENCE_MS = 15_000
+"""A server that acknowledges nothing for so long is gone. All of TCP's, as the next three; a socket file needs none."""
+
+_PARAMETERS: dict[str, Any] = {
+    "connect_timeout": CONNECT_SECONDS,
+    "tcp_user_timeout": SILENCE_MS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 2,
+    "application_name": "memsyncd",
+    "target_session_attrs": "read-write",
+}
+
+Connection = psycopg.Connection[DictRow]
+
+
+class SharedStorage(hueys.PostgresStorage):
+    """Gives the connections of one database, each committing by itself until told to begin.
+
+    huey's own tables do not exist here and its reading and deleting of them is never reached:
+    `jobs.queue.claiming_huey` enqueues and dequeues through the queue's claims.
+    """
+
+    blocking = True
+
+    def __init__(self, url: str) -> None:
+        """Take the URL, or what else libpq understands; nothing is connected yet."""
+        given = conninfo_to_dict(url)
+        parameters = {name: value for name, value in _PARAMETERS.items() if name not in given}
+        super().__init__("jobs", dsn=url, table_prefix="memsyncd", create_tables=False, **parameters)
+
+    def connect(self) -> Connection:
+        """Return a new connection. Raises psycopg.Error."""
+        connection: Connection = self._connect()
+        connection.row_factory = dict_row
+        connection.execute(
+            f"SET idle_in_transaction_session_timeout = '{STALLED_SECONDS}s';"
+            f"SET lock_timeout = '{2 * STALLED_SECONDS}s'; SET statement_timeout = '{STATEMENT_SECONDS}s'"
+        )
+        return connection
