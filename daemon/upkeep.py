@@ -6,6 +6,7 @@ from functools import partial
 
 import structlog
 
+from daemon import abandoned_writes
 from daemon.compose import Parts
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
@@ -80,6 +81,7 @@ class Upkeep:
         self.take_back_claims()
         for spool in self._parts.served.spools():
             self._guarded(f"sweep {spool.name}", partial(self._sweep, spool))
+        self._guarded("sweep", self._sweep_data)
         for spool, store in self._parts.served.stores():
             self._guarded(f"packets {spool.name}", partial(self._reconcile, spool, store))
             self._guarded(f"sessions {spool.name}", partial(self._watch_sessions, spool, store))
@@ -101,6 +103,11 @@ class Upkeep:
                 log.warning("upkeep-failed", where=where, error=str(error))
         else:
             self._parts.findings.clear("upkeep-failed", where)
+
+    def _sweep_data(self) -> None:
+        swept = abandoned_writes.sweep(self._parts.places.data, self._parts.clock.age)
+        if swept:
+            self._parts.counters.add("temporary_files_swept", swept)
 
     def _sweep(self, spool: Spool) -> None:
         swept = spool.sweep(self._parts.clock.age)

@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon import abandoned_writes
 from daemon.intake.set_aside import REASON, WRITING, fitting, make_private, set_aside
+from memsyncd import regular_file
 
 WAITING = ".json"
 CLAIMED = ".running"
@@ -26,8 +28,7 @@ STALE_CLAIM_SECONDS = 300.0
 EXPIRY_SECONDS = 7 * 24 * 3600.0
 """A handoff older than this goes to `dead/` as expired (CONTRACT "A spool"; facts 1.13 deleted it)."""
 
-ABANDONED_WRITE_SECONDS = 24 * 3600.0
-"""A `.tmp` older than this has no writer any more (CONTRACT "A spool")."""
+MAX_REASON_BYTES = 64 * 1024
 
 _OF_ONE_FILE = frozenset(
     {
@@ -222,18 +223,9 @@ class Spool:
                     os.utime(entry.path, follow_symlinks=False)
 
     def sweep(self, age: Age) -> int:
-        """Delete temporary files whose writer is gone; return how many. One that cannot be deleted is left, and so is
-        what is no regular file."""
-        swept = 0
-        for entry in _entries(self.pending):
-            if not entry.name.endswith(WRITING):
-                continue
-            with contextlib.suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode) and age(status.st_mtime) > ABANDONED_WRITE_SECONDS:
-                    os.unlink(entry.path)
-                    swept += 1
-        return swept
+        """Delete temporary files whose writer is gone, wherever we or hooks make some; return how many."""
+        written = (self.pending, self.dead, self.corrupt, *((self.path,) if self.own else ()))
+        return sum(abandoned_writes.sweep(directory, age) for directory in written)
 
     def counts(self, age: Age) -> SpoolCounts:
         """Count the files as they are now."""
@@ -282,6 +274,6 @@ def _is_letter(name: str) -> bool:
 
 def _reason(path: Path) -> str:
     try:
-        return str(json.loads(path.read_text(encoding="utf-8")).get("reason", ""))
+        return str(json.loads(regular_file.content(path, MAX_REASON_BYTES, follow=False)).get("reason", ""))
     except (OSError, ValueError, AttributeError):
         return ""

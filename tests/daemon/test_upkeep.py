@@ -66,13 +66,20 @@ def test_an_odd_file_is_told_of_until_it_is_gone(home: Composed) -> None:
 
 
 def test_abandoned_writes_are_swept_and_counted(home: Composed) -> None:
-    """A temporary file without a writer goes after a day."""
-    path = home.spool() / "pending" / "x.tmp"
-    path.touch()
-    os.utime(path, (1.0, 1.0))
+    """A temporary file without a writer goes after a day, wherever one is made; one that is still written stays."""
+    spool = home.spool()
+    made = [spool / "pending" / "x.tmp", spool / "dead" / "y.7.tmp", spool / "corrupt" / "z.7.tmp"]
+    made += [spool / ".paused.7.8.tmp", home.places.data / ".forgotten.json.7.tmp"]
     home.upkeep.maintain()
-    assert not path.exists()
-    assert home.parts.counters.snapshot()["temporary_files_swept"] == 1
+    fresh = home.places.data / ".pauses.json.7.8.tmp"
+    for path in (*made, fresh):
+        path.touch()
+    for path in made:
+        os.utime(path, (1.0, 1.0))
+    home.upkeep.maintain()
+    assert not [path for path in made if path.exists()]
+    assert fresh.exists()
+    assert home.parts.counters.snapshot()["temporary_files_swept"] == len(made)
 
 
 def test_a_store_that_cannot_be_read_costs_no_other_its_upkeep(home: Composed) -> None:

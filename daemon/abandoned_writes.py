@@ -1,0 +1,28 @@
+"""Temporary files whose writer died between making one and giving it its name: nobody else would ever remove them."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+from daemon.intake.set_aside import WRITING
+
+ABANDONED_WRITE_SECONDS = 24 * 3600.0
+"""A `.tmp` older than this has no writer any more (CONTRACT "A spool")."""
+
+
+def sweep(directory: Path, age: Callable[[float], float]) -> int:
+    """Delete them in a directory, which need not be there; return how many. `age` tells for how many seconds a file has
+    been there by its mtime. One that cannot be deleted is left, and so is what is no regular file."""
+    swept = 0
+    with contextlib.suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
+            if not entry.name.endswith(WRITING):
+                continue
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode) and age(status.st_mtime) > ABANDONED_WRITE_SECONDS:
+                    os.unlink(entry.path)
+                    swept += 1
+    return swept
