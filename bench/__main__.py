@@ -30,6 +30,8 @@ QUICK: dict[str, list[str]] = {
     "search": ["--quick"],
     "load": ["--quick"],
     "growth": ["--quick"],
+    "notes": ["--quick"],
+    "side_by_side": ["--quick"],
 }
 """Each benchmark and what makes it short."""
 
