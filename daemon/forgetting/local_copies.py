@@ -21,6 +21,7 @@ from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.platforms.local import deleting as memories
 from memsyncd.platforms.platform import PlatformError
+from memsyncd.scope.remote import shared_ids
 
 FORGOTTEN = "what it was for is forgotten"
 """The reason of a withdrawn job."""
@@ -158,7 +159,8 @@ class LocalCopies:
 
     def _whose_memories(self) -> memories.Whose:
         target = self.target
-        return memories.Whose(target.session_id, target.app_id, target.project_id, target.memory_id)
+        shared = shared_ids(target.app_id, target.project_id, target.repo_id)
+        return memories.Whose(target.session_id, target.app_id, shared, target.memory_id)
 
     def _telemetry(self, found: Found) -> int:
         from daemon.forgetting import telemetry_lines  # noqa: PLC0415  (while telemetry is off no daemon loads its room)

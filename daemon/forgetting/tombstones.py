@@ -89,6 +89,8 @@ class Tombstones:
         forgotten with one of them."""
         with self._lock:
             stones = self._read().stones
+        if not stones:
+            return False
         names = (_stone(SESSION, session_id), _stone(_NAMED, f"{app_id}\0{project_id}"))
         return any(made_at <= stones.get(name, float("-inf")) for name in names)
 

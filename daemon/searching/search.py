@@ -9,7 +9,7 @@ from daemon.searching.request import SearchRequest
 from memsyncd.evidence.event import Scope
 from memsyncd.lifecycle.timed_search import SearchBusy, ask, slots
 from memsyncd.platforms.platform import Memory, Platform, PlatformError, Query, Rejected
-from memsyncd.scope.remote import is_local
+from memsyncd.scope.remote import shared_ids
 
 ANSWER_SECONDS = 8.0
 """What a search takes at most where its asker says nothing: less than the socket's ten."""
@@ -90,12 +90,11 @@ class Search:
 
 def query_of(request: SearchRequest, scope: Scope, user_id: str) -> Query:
     """Return the platform's query: this user's lane and the project's, whatever was asked (facts 5.24 to 5.28)."""
-    shared = [scope.project_id] if is_local(scope.repo_id) else [scope.project_id, scope.app_id]
     return Query(
         text=request.query,
         user_id=user_id,
         app_id=scope.app_id,
-        agent_ids=tuple(dict.fromkeys(agent for agent in shared if agent)),
+        agent_ids=shared_ids(scope.app_id, scope.project_id, scope.repo_id),
         top_k=request.top_k,
         category=request.category,
         run_id=request.run_id,

@@ -4,6 +4,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,20 +113,21 @@ def _import_file(tally: _Tally, path: Path, aside: Path) -> None:
 
 def _import_entries(tally: _Tally, path: Path, found: Sequence[Any], written_by: int, aside: Path) -> None:
     notes: list[IncomingNote] = []
-    refused: list[tuple[int, str, Any]] = []
-    for place, entry in enumerate(found, start=1):
-        try:
-            old = old_entries.old_note(entry, path.name.removesuffix(old_entries.SUFFIX), written_by=written_by)
-        except NoteRefused as error:
-            refused.append((place, str(error), entry))
-            continue
-        tally.cleaned += old.cleaned
-        tally.converted += old.converted
-        notes.append(old.note)
-    if refused:
-        copy = setting_aside.keep_entries(aside, path.name, refused)
-        for place, reason, _ in refused:
-            tally.name(NotRead(path.name, place, reason, copy))
+    named: list[tuple[int, str]] = []
+    with closing(setting_aside.Entries(aside, path.name)) as refused:
+        for place, entry in enumerate(found, start=1):
+            try:
+                old = old_entries.old_note(entry, path.name.removesuffix(old_entries.SUFFIX), written_by=written_by)
+            except NoteRefused as error:
+                refused.add(place, str(error), entry)
+                named.append((place, str(error)))
+                continue
+            tally.cleaned += old.cleaned
+            tally.converted += old.converted
+            notes.append(old.note)
+        copy = refused.keep()
+    for place, reason in named:
+        tally.name(NotRead(path.name, place, reason, copy))
     tally.take_in(notes)
 
 

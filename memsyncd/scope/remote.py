@@ -157,3 +157,9 @@ def project_id(app_id: str, identity: str) -> str:
     place = identity.removeprefix(LOCAL)
     digest = hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]
     return f"local-{app_id}-{digest}" if is_local(identity) else f"{app_id}-{digest}"
+
+
+def shared_ids(app_id: str, project: str, identity: str) -> tuple[str, ...]:
+    """Return the ids under which the memories are that a project's people share: its own id, and of a repository on
+    the network also the bare app id, which older versions shared under (facts 5.16)."""
+    return tuple(dict.fromkeys(each for each in (project, "" if is_local(identity) else app_id) if each))

@@ -19,12 +19,12 @@ from memsyncd.platforms.platform import PlatformError
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Whose memories: a session's (`run_id`), a project's (`app_id` with `project_id`, the lane its people share), or
-    one memory (`memory_id`)."""
+    """Whose memories: a session's (`run_id`), a project's (`app_id` with the ids its people have `shared` under), or one
+    memory (`memory_id`)."""
 
     run_id: str = ""
     app_id: str = ""
-    project_id: str = ""
+    shared: Sequence[str] = ()
     memory_id: str = ""
 
 
@@ -143,7 +143,8 @@ def _condition(whose: Whose) -> tuple[str, tuple[str, ...]]:
     if whose.run_id:
         return "run_id = ?", (whose.run_id,)
     if whose.app_id:
-        return "app_id = ? AND agent_id IN (?, '')", (whose.app_id, whose.project_id)
+        marks = ", ?" * len(whose.shared)
+        return f"app_id = ? AND agent_id IN (''{marks})", (whose.app_id, *whose.shared)
     return "", ()
 
 

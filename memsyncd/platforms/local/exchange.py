@@ -2,34 +2,32 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from memsyncd.clock import from_rfc3339, rfc3339
 from memsyncd.platforms.local import memories, merge, schema
-from memsyncd.platforms.local.candidate import PERSONAL, PROJECT
+from memsyncd.platforms.local.candidate import PERSONAL
+from memsyncd.platforms.local.door import Door
 from memsyncd.platforms.local.faults import platform_error
-from memsyncd.platforms.local.memories import NewMemory, Source
+from memsyncd.platforms.local.incoming import Incoming
+from memsyncd.platforms.local.memories import Source
 from memsyncd.platforms.local.schema import EMBEDDED
-from memsyncd.platforms.local.scope_filter import CATEGORIES, require_identity
-from memsyncd.platforms.platform import PlatformError, Rejected
+from memsyncd.platforms.platform import PlatformError
 
 ROW_TYPE = "memory"
-ROWS_AT_ONCE = 200
+ROWS_AT_ONCE = 500
 """Read or stored in one transaction: other processes wait for it (never-again 44)."""
 
-MAX_TEXT_CHARS = 10_000
-"""Of a memory: some ten times the longest that is made here."""
+CACHE_KILOBYTES = 32 * 1024
+"""Of an import's connection: its rows go to places all over the indexes, and a page that left is read again."""
+
+LOG_PAGES = 8_000
+"""Of an import's log, of 4 KB each, before they are written into the file: the same ones change again and again."""
 
 _COLUMNS = "id, text, category, lane, user_id, app_id, agent_id, run_id, metadata, score, created_at, last_seen, seen"
-
-
-class RefusedMemory(Exception):
-    """A row that is no memory; the message says why and holds none of its words."""
 
 
 class Arrival(Enum):
@@ -38,14 +36,6 @@ class Arrival(Enum):
     BROUGHT = "brought"
     UNCHANGED = "unchanged"
     FORGOTTEN = "forgotten"
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A memory from elsewhere, checked and cleaned. Times are RFC 3339."""
-
-    memory: NewMemory
-    made_at: float
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -64,78 +54,46 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
             yield from (_row(columns) for _, *columns in page)
 
 
-def incoming(row: Mapping[str, Any], *, clean: Callable[[str], str], now: float) -> Incoming:
-    """Return the memory in a row, whose words go through `clean`. Raises RefusedMemory with the reason.
-
-    A row of a platform elsewhere tells no lane: what only a project owns is the project's.
-    """
-    text = clean(_text(row, "memory")).strip()
-    if not text or len(text) > MAX_TEXT_CHARS:
-        raise RefusedMemory("memory is empty" if not text else f"memory is longer than {MAX_TEXT_CHARS:,} characters")
-    made = from_rfc3339(_text(row, "created_at", "") or rfc3339(now))
-    if made is None:
-        raise RefusedMemory("created_at is not a time")
-    ids = {name: _text(row, name, "") for name in ("user_id", "app_id", "agent_id", "run_id")}
-    lane = row.get("lane") or (PROJECT if ids["agent_id"] and not ids["user_id"] else PERSONAL)
-    if lane not in (PERSONAL, PROJECT):
-        raise RefusedMemory("lane is none")
-    try:
-        owner = {"user_id": ids["user_id"]} if lane == PERSONAL else {"agent_id": ids["agent_id"]}
-        require_identity(**owner, app_id=ids["app_id"])
-    except Rejected as error:
-        raise RefusedMemory(error.message) from error
-    category = _text(row, "category", "")
-    metadata = row.get("metadata", {})
-    score = row.get("score", 1.0)
-    if not isinstance(metadata, dict) or isinstance(score, bool) or not isinstance(score, int | float):
-        raise RefusedMemory("metadata or score is of another type")
-    return Incoming(
-        NewMemory(
-            id=_text(row, "id"),
-            text=text,
-            category=category if category in CATEGORIES else "project_knowledge",
-            lane=str(lane),
-            packet_id="",
-            batch=0,
-            metadata={key: clean(value) if isinstance(value, str) else value for key, value in metadata.items()},
-            score=float(score),
-            context="",
-            created_at=rfc3339(min(made, now)),
-            **ids,
-        ),
-        made,
-    )
-
-
-def take_in(
-    path: Path, given: Sequence[Incoming], *, is_forgotten: Callable[[NewMemory, float], bool]
-) -> Sequence[Arrival]:
-    """Store what is new, in one transaction; return what became of each, in order. Raises PlatformError.
+class Intake:
+    """Takes memories into the file at `path`, which is opened with the first of them and stays open until `close`.
 
     What was deleted here by its id, or forgotten with its session or project as `is_forgotten` tells, stays away.
     """
-    assert len(given) <= ROWS_AT_ONCE
-    with _opened(path) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        became = [_take_in(connection, each, is_forgotten) for each in given]
-        connection.execute("COMMIT")  # closing a connection rolls back what was not committed
-    return became
+
+    def __init__(self, path: Path, *, is_forgotten: Callable[[Incoming], bool]) -> None:
+        self._is_forgotten = is_forgotten
+        self._door = Door(lambda: _roomy(schema.open_store(path)), begin="BEGIN IMMEDIATE")
+
+    def take_in(self, given: Sequence[Incoming]) -> Sequence[Arrival]:
+        """Store what is new, in one transaction; return what became of each, in order. Raises PlatformError."""
+        assert len(given) <= ROWS_AT_ONCE
+        with self._door.transaction() as connection:
+            return [_take_in(connection, each, self._is_forgotten) for each in given]
+
+    def close(self) -> None:
+        """Close the file, its log folded in."""
+        self._door.close()
 
 
-def _take_in(
-    connection: sqlite3.Connection, given: Incoming, is_forgotten: Callable[[NewMemory, float], bool]
-) -> Arrival:
+def _take_in(connection: sqlite3.Connection, given: Incoming, is_forgotten: Callable[[Incoming], bool]) -> Arrival:
     memory = given.memory
+    if connection.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone():
+        return Arrival.UNCHANGED
     owner = memory.user_id if memory.lane == PERSONAL else memory.agent_id
     fingerprint = merge.fingerprint(memory.text, lane=memory.lane, owner=owner, app_id=memory.app_id)
-    if memories.is_buried(connection, fingerprint) or is_forgotten(memory, given.made_at):
+    if memories.is_buried(connection, fingerprint) or is_forgotten(given):
         return Arrival.FORGOTTEN
-    known = connection.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone()
-    if known or memories.with_fingerprint(connection, fingerprint):
+    if memories.with_fingerprint(connection, fingerprint):
         return Arrival.UNCHANGED
     number = memories.insert(connection, memory)
     memories.first_source(connection, number, Source(fingerprint, f"import:{memory.id}", 0, memory.created_at))
     return Arrival.BROUGHT
+
+
+def _roomy(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KILOBYTES}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+    return connection
 
 
 def _row(columns: Sequence[Any]) -> dict[str, Any]:
@@ -156,17 +114,6 @@ def _row(columns: Sequence[Any]) -> dict[str, Any]:
         "last_seen": seen_at,
         "seen": seen,
     }
-
-
-def _text(row: Mapping[str, Any], name: str, otherwise: str | None = None) -> str:
-    found = row.get(name, otherwise)
-    if not isinstance(found, str) or (otherwise is None and not found):
-        raise RefusedMemory(f"{name} is not text")
-    try:
-        found.encode()
-    except UnicodeEncodeError:
-        raise RefusedMemory(f"{name} holds half a character") from None
-    return found
 
 
 @contextmanager

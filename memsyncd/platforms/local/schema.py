@@ -134,6 +134,8 @@ def look_only(path: Path, *, timeout: float) -> sqlite3.Connection:
     Where nobody can write beside it (a backup, a disk mounted read-only) SQLite cannot make its shared memory: a file
     without a log is read as one that nobody changes.
     """
+    if path.exists() and not path.is_file():
+        raise sqlite3.DatabaseError("it is no regular file")  # SQLite would wait for a pipe's other end
     log = Path(f"{path}-wal")
     how = way_to_look(can_write_beside=os.access(path.parent, os.W_OK), has_log=log.exists() and log.stat().st_size > 0)
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, timeout=timeout)

@@ -78,8 +78,9 @@ def split_identifier(identifier: str) -> Sequence[str]:
     return [part.lower() for piece in _SEPARATORS.split(identifier) for part in _CAMEL.split(piece) if part]
 
 
+@lru_cache(maxsize=16)
 def terms_of(text: str) -> Terms:
-    """Return the terms of any text, stop words left out."""
+    """Return the terms of any text, stop words left out. What becomes of a memory asks several times in a row."""
     return _sorted_out(_runs(text), MAX_TERMS)
 
 
@@ -99,7 +100,7 @@ def _runs(text: str) -> Sequence[str]:
 
 def _sorted_out(runs: Iterable[str], most: int) -> Terms:
     found = list(itertools.islice(itertools.chain.from_iterable(map(_terms, runs)), most))
-    words, parts, grams = ([term for kind, term in found if kind == wanted] for wanted in ("word", "part", "gram"))
+    words, parts, grams = (tuple(term for kind, term in found if kind == wanted) for wanted in ("word", "part", "gram"))
     return Terms(words, parts, grams)
 
 

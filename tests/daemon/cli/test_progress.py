@@ -120,11 +120,11 @@ def test_an_import_tells_how_far_it_is(home: Path) -> None:
     (home / "old/b.json").write_text("[]")
     places = resolve({"MEMSYNCD_HOME": str(home / "m")}, home, 0, "linux")
     told: list[tuple[int, int]] = []
-    import_from(home / "notes.jsonl", places, Settings(), {}, lambda done, total: told.append((done, total)))
+    import_from(home / "notes.jsonl", places, Settings(), lambda done, total: told.append((done, total)))
     size = (home / "notes.jsonl").stat().st_size
     assert len(told) == 5 and told[-1] == (size, size) and told == sorted(told)
     told.clear()
-    import_from(home / "old", places, Settings(), {}, lambda done, total: told.append((done, total)))
+    import_from(home / "old", places, Settings(), lambda done, total: told.append((done, total)))
     assert told == [(0, 2), (1, 2)]
 
 

@@ -1,55 +1,22 @@
-"""Deleting a session's, a project's or one memory from the memory file, and rows that go out and come in."""
+"""Deleting a session's, a project's or one memory from the memory file."""
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memsyncd.clock import Clock
+from memsyncd.counters import Counters
 from memsyncd.platforms.local import deleting, exchange
 from memsyncd.platforms.local.deleting import Whose
-from memsyncd.platforms.local.exchange import Arrival, Incoming, RefusedMemory, incoming
-from memsyncd.platforms.local.platform import LocalPlatform
-from memsyncd.platforms.platform import Batch, Message, Query
-
-NOW = "2026-12-01T00:00:00.000Z"
-FACT = "We decided that the zanzibar bucket holds the invoices."
-
-
-class Store:
-    """One file, and what is told to it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.platform = LocalPlatform(path, Clock())
-
-    def tell(self, session: str, text: str = FACT, app: str = "tool", *, carry_out: bool = True) -> None:
-        messages = [Message("user", text), Message("assistant", "Noted.")]
-        batch = Batch(f"p-{session}", 0, messages, "ada", app, f"{app}-1", session, {})
-        accepted = self.platform.add(batch)
-        if carry_out:
-            self.platform.extraction(accepted.event_id)
-
-    def found(self, app: str = "tool") -> list[str]:
-        query = Query("Where are the invoices, in which bucket?", "ada", app, (f"{app}-1",))
-        return [memory.memory for memory in self.platform.search(query)]
-
-    def holds(self, word: bytes) -> bool:
-        files = (self.path, Path(f"{self.path}-wal"))
-        return any(word in file.read_bytes() for file in files if file.exists())
+from memsyncd.platforms.local.local_index import LocalIndex
+from memsyncd.platforms.local.mirror import Asker
+from memsyncd.platforms.platform import Memory
+from tests.clocks import HandClock
+from tests.memsyncd.platforms.local.stored import NOW, Store
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """Give out a fresh one."""
-    made = Store(tmp_path / "memory.sqlite3")
-    yield made
-    made.platform.close()
-
-
-@pytest.mark.parametrize("whose", [Whose(run_id="s"), Whose(app_id="tool", project_id="tool-1")])
+@pytest.mark.parametrize("whose", [Whose(run_id="s"), Whose(app_id="tool", shared=("tool-1", "tool"))])
 def test_memories_and_waiting_dialogue_go_with_their_words(store: Store, whose: Whose) -> None:
     """From rows, index, free pages and log; another project's stay."""
     store.tell("s")
@@ -103,49 +70,32 @@ def test_another_process_that_comes_and_goes_takes_no_log_away(store: Store) -> 
     assert store.found() == ["We decided that the marmalade bucket holds the receipts."]
 
 
-def test_rows_come_in_once_and_are_found(store: Store, tmp_path: Path) -> None:
-    """Elsewhere as here; what was deleted by its id does not."""
-    store.tell("s")
-    rows = list(exchange.rows(store.path))
-    given = [incoming(row, clean=str, now=2e9) for row in rows]
-    other = Store(tmp_path / "other.sqlite3")
-
-    def take_in(given: list[Incoming]) -> list[Arrival]:
-        return list(exchange.take_in(other.path, given, is_forgotten=lambda *_: False))
-
-    assert take_in(given) == [Arrival.BROUGHT] and take_in(given) == [Arrival.UNCHANGED]
-    assert other.found() == store.found()
-    deleting.delete(other.path, Whose(memory_id=rows[0]["id"]), at=NOW)
-    assert take_in(given) == [Arrival.FORGOTTEN]
-    other.platform.close()
-
-
-GOOD = {"type": "memory", "id": "m", "memory": "words", "user_id": "ada", "app_id": "tool", "created_at": NOW}
+def mirrored(path: Path) -> LocalIndex:
+    """Keep what a hosted platform told of two projects of one short name, and of a lane from before they were told apart."""
+    index = LocalIndex(path, HandClock().clock(), Counters(), platform="mem0 https://api.example.org", redact=str)
+    asker = Asker("ada", "tool", ("tool-1", "tool-2", "tool"))
+    lanes = {"hashed": "tool-1", "legacy": "tool", "other": "tool-2"}
+    told = [
+        Memory(name, f"{name} keeps invoices", metadata={"agent_id": agent, "app_id": "tool"})
+        for name, agent in lanes.items()
+    ]
+    index.learn([*told, Memory("mine", "mine keeps invoices", metadata={"user_id": "ada", "app_id": "tool"})], asker)
+    return index
 
 
 @pytest.mark.parametrize(
-    ("change", "lane"),
-    [
-        ({}, "personal"),
-        ({"user_id": "", "agent_id": "tool-1"}, "project"),
-        ({"lane": "project", "agent_id": "tool-1"}, "project"),
-        ({"created_at": ""}, "personal"),
-        ({"memory": 7}, ""),
-        ({"memory": " "}, ""),
-        ({"memory": "x" * 10_001}, ""),
-        ({"memory": "\ud800"}, ""),
-        ({"id": ""}, ""),
-        ({"app_id": ""}, ""),
-        ({"user_id": "**"}, ""),
-        ({"lane": "elsewhere"}, ""),
-        ({"created_at": "yesterday"}, ""),
-        ({"metadata": []}, ""),
-        ({"score": True}, ""),
-    ],
+    ("shared", "gone"),
+    [(("tool-1", "tool"), {"hashed", "legacy", "mine"}), (("tool-1",), {"hashed", "mine"})],
 )
-def test_a_row_is_a_memory_or_is_refused(change: dict[str, object], lane: str) -> None:
-    """Nothing is guessed but the lane of a platform that tells none."""
-    try:
-        assert incoming(GOOD | change, clean=str, now=2e9).memory.lane == lane
-    except RefusedMemory:
-        assert not lane
+def test_a_projects_mirrored_memories_go_from_each_of_its_lanes(
+    tmp_path: Path, shared: tuple[str, ...], gone: set[str]
+) -> None:
+    """Also from the one of the bare app id, which older versions shared in and search still looks at (facts 5.16); of
+    another repository that has the same short name nothing goes."""
+    path = tmp_path / "memory.sqlite3"
+    index = mirrored(path)
+    whose = Whose(app_id="tool", shared=shared)
+    assert set(deleting.ids(path, whose)) == gone
+    assert deleting.delete(path, whose, at=NOW) == {"memories": len(gone)}
+    assert deleting.ids(path, whose) == []
+    index.close()
