@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from daemon.configuration_error import ConfigurationError
+from memsyncd import regular_file
 
 EXIT_ALREADY_RUNNING = 4
 """CONTRACT: Commands."""
@@ -129,8 +130,7 @@ def is_held(path: Path) -> bool:
 def holder(path: Path) -> Holder | None:
     """Return what the lock file at `path` says, or None where it says nothing. It outlives its daemon."""
     try:
-        with path.open("rb") as file:
-            note = json.loads(file.read(_NOTE_BYTES))
+        note = json.loads(regular_file.content(path, _NOTE_BYTES))
         return Holder(pid=int(note["pid"]), run_id=str(note["run_id"]), socket=str(note.get("socket", "")))
     except (OSError, ValueError, TypeError, KeyError):
         return None

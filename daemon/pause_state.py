@@ -7,7 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from memsyncd import regular_file
+
 VERSION = 1
+
+MAX_BYTES = 4 << 20
+"""Of the file; ten thousand paused projects have fewer."""
 
 MAX_SECONDS = 3650 * 86_400.0
 """The longest `--for`; whoever means longer pauses without an end."""
@@ -93,7 +98,7 @@ def duration(text: str) -> float | None:
 def read(path: Path) -> PauseState:
     """Return what the file holds; nothing where there is none. Raises nothing."""
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(regular_file.content(path, MAX_BYTES))
         if document["v"] != VERSION:
             return PauseState(unreadable=True)
         everything = None if document["all"] is None else _pause(document["all"])

@@ -17,6 +17,7 @@ from daemon.api_key.found import MAX_BYTES, FoundKey, judged
 from daemon.settings import Settings
 from daemon.settings.environment import API_KEY_VARIABLES, first_set
 from daemon.settings.load import CREDENTIAL
+from memsyncd import regular_file
 from memsyncd.clock import Clock
 
 
@@ -134,8 +135,7 @@ class _File:
     def _read(self, found: os.stat_result) -> FoundKey:
         if not stat.S_ISREG(found.st_mode):
             return FoundKey(origin=self._origin, problem=f"{self._origin} is no regular file.")
-        with self._path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = regular_file.content(self._path, MAX_BYTES + 1)
         warning = ""
         if found.st_mode & 0o077 and self._origin.startswith("api_key_file"):
             warning = f"{self._origin} can be read by other users: `chmod 600 {self._path}`."

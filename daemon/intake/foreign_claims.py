@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+import stat
 from collections.abc import Collection
 
 from daemon.intake.spool import CLAIMED, STALE_CLAIM_SECONDS, Age, Spool
+from memsyncd import regular_file
 
 MAX_BYTES = 1024 * 1024
 """A plugin's handoff is a few hundred bytes; a larger one is not read, and counts as anybody's."""
@@ -17,9 +19,12 @@ def is_claimed_elsewhere(spool: Spool, session_id: str, held: Collection[str], a
     for path in spool.pending.glob(f"*{CLAIMED}"):
         with contextlib.suppress(FileNotFoundError):
             status = path.lstat()
-            if path.stem in held or age(status.st_mtime) > STALE_CLAIM_SECONDS:
+            is_claim = stat.S_ISREG(status.st_mode) and path.stem not in held
+            if not is_claim or age(status.st_mtime) > STALE_CLAIM_SECONDS:
                 continue
-            if status.st_size > MAX_BYTES or _session(path.read_bytes()) in (session_id, ""):
+            if status.st_size > MAX_BYTES:
+                return True
+            if _session(regular_file.content(path, MAX_BYTES, follow=False)) in (session_id, ""):
                 return True
     return False
 

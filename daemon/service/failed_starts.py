@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from memsyncd import regular_file
+
+MAX_BYTES = 64 * 1024
+
 MOST = 5
 WITHIN_SECONDS = 300.0
 """Five starts of which none came to anything in five minutes: the next one stays down. launchd starts every 10 s."""
@@ -46,7 +50,7 @@ class FailedStarts:
     def read(self) -> Failed:
         """Return the record."""
         try:
-            document = json.loads((self.data / self.name).read_bytes())
+            document = json.loads(regular_file.content(self.data / self.name, MAX_BYTES))
             return Failed([float(start) for start in document["starts"]], str(document["why"]))
         except (OSError, ValueError, KeyError, TypeError):
             return Failed()

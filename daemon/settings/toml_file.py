@@ -9,6 +9,7 @@ from typing import Any
 
 from daemon.configuration_error import ConfigurationError
 from daemon.settings.keys import KEYS, SECTIONS, SPOOL_KEYS, ValueFault, nearest
+from memsyncd import regular_file
 
 MAX_BYTES = 1_000_000
 """More is no settings file."""
@@ -34,8 +35,7 @@ def read(path: Path) -> FileValues:
     of it is told at once.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = regular_file.content(path, MAX_BYTES + 1)
     except FileNotFoundError:
         return FileValues()
     except OSError as error:

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
+from memsyncd import regular_file
 from memsyncd.evidence import errors, schema
 
 BUSY_SECONDS = 10.0
@@ -42,8 +43,7 @@ def is_ours(path: Path, *, own: bool) -> bool:
 def _marks(path: Path) -> tuple[int, int]:
     """Return `application_id` and `user_version`. Where there is a log, a read-only connection is asked, for it never
     moves the log into the file."""
-    with path.open("rb") as file:
-        head = file.read(_HEADER.size)
+    head = regular_file.content(path, _HEADER.size)
     if len(head) < _HEADER.size or not head.startswith(_MAGIC):
         return 0, 0
     _, version, mark = _HEADER.unpack(head)

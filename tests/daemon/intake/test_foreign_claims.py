@@ -45,6 +45,21 @@ def test_a_claim_that_cannot_be_read_may_be_for_anybody(spool: Spool) -> None:
     assert is_claimed_elsewhere(spool, "s", (), now)
 
 
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("kind", ["pipe", "endless device", "directory"])
+def test_what_no_plugin_makes_is_no_claim_and_is_not_waited_for(spool: Spool, kind: str) -> None:
+    """A worker that opened a pipe, or read a device without an end, would never come back."""
+    path = spool.pending / "x.running"
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "directory":
+            path.mkdir()
+        case _:
+            path.symlink_to("/dev/zero")
+    assert not is_claimed_elsewhere(spool, "s", (), age_at(path.lstat().st_mtime))
+
+
 def test_in_our_own_spool_nobody_else_claims(tmp_path: Path) -> None:
     """There every claim is this daemon's."""
     ours = Spool(tmp_path / "codex", "codex", own=True)
