@@ -7,7 +7,8 @@ from memsyncd.transcripts import fields
 from memsyncd.transcripts.turn import ASSISTANT, USER, Over, Said, Step, Turn, Worked
 
 _WORDS = frozenset({"input_text", "output_text", "text"})
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
+"""A tuple, for what is looked for may be of any type of JSON."""
 
 
 def steps(record: Mapping[str, Any]) -> Iterator[Step]:

@@ -13,7 +13,8 @@ from memsyncd.transcripts import fields
 from memsyncd.transcripts.turn import ASSISTANT, USER, Said, Step, Turn, Worked
 
 _QUERY = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
-_CALLS = frozenset({"tool_use", "tool_call", "tool-call"})
+_CALLS = ("tool_use", "tool_call", "tool-call")
+"""A tuple, for what is looked for may be of any type of JSON."""
 
 
 def steps(record: Mapping[str, Any]) -> Iterator[Step]:

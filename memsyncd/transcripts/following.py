@@ -77,10 +77,13 @@ def after(found: Look, taken: Sequence[Exchange]) -> TranscriptOffset:
 
 
 def _is_same(opened: Opened, known: TranscriptOffset) -> bool:
-    """Whether the file is the one that was read and has only grown since."""
+    """Whether the file is the one that was read and has only grown since: it has the same head, and a line still begins
+    at the offset."""
     if not known.path or (known.path, known.inode) != (opened.path, opened.inode):
         return False
     if opened.device != known.device or opened.size < known.offset or opened.size < known.head_bytes:
+        return False
+    if known.offset and place.read_at(opened, known.offset - 1, 1) != b"\n":
         return False
     return place.head_digest(opened, known.head_bytes) == known.head_digest
 

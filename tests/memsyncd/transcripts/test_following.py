@@ -85,6 +85,10 @@ def test_a_file_is_known_by_its_number_and_its_head(tmp_path: Path) -> None:
     assert look(path, known=replace(known, inode=known.inode + 1)).is_anew
     assert look(path, known=replace(known, head_digest="0" * 32)).is_anew
     assert look(path, known=replace(known, offset=len(content) * 3)).is_anew
+    with path.open("r+b") as file:  # the same head and more of it, and other lines in between
+        file.seek(1_024)
+        file.write(b" " * (known.offset - 1_024))
+    assert look(path, known=known).is_anew
     path.write_bytes(content[:-200])
     again = look(path, known=known)
     assert again.is_anew
