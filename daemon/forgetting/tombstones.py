@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daemon.forgetting.target import MEMORY, PROJECT, SESSION, Target
+from memsyncd import regular_file
 
 NAME = "forgotten.json"
 VERSION = 1
+MAX_BYTES = 64 << 20
 
 MAX_TOMBSTONES = 10_000
 """The oldest go first. Each event forgotten is known by itself too (memsyncd/evidence/deleting.py)."""
@@ -151,7 +153,7 @@ def _stamp(path: Path) -> object:
 
 def _state(path: Path) -> _State:
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(regular_file.content(path, MAX_BYTES))
         if document["v"] != VERSION:
             raise UnreadableTombstones(f"{path} is from a newer version of memsyncd: update memsyncd.")
         stones = {str(name): float(at) for name, at in document["tombstones"].items()}

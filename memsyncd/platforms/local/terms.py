@@ -49,6 +49,9 @@ _COMBINING = re.compile(
 )
 """What is written or not, and says the same."""
 
+_PIECE = 1_000
+"""Characters normalised at a time: of marks alone, each is put in order among all before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -69,6 +72,10 @@ def fold(text: str) -> str:
     """Return `text` with compatibility forms unified and accents dropped; case is kept."""
     if text.isascii():
         return text
+    return "".join(_folded(text[at : at + _PIECE]) for at in range(0, len(text), _PIECE))
+
+
+def _folded(text: str) -> str:
     plain = _COMBINING.sub("", unicodedata.normalize("NFKD", text.replace("ß", "ss")))
     return unicodedata.normalize("NFC", plain)
 
