@@ -16,8 +16,8 @@ from memsyncd.redaction import redact
 from memsyncd.redaction.private_spans import without_private
 
 _ROLES = frozenset({"user", "assistant"})
-_TEXT_BLOCKS = frozenset({"text", "input_text", "output_text"})
-"""Types of content blocks that hold words, as the usual chat interfaces name them."""
+_TEXT_BLOCKS = ("text", "input_text", "output_text")
+"""Types of content blocks that hold words, as the usual chat interfaces name them; a block's own may be any JSON."""
 
 _OPENING = re.compile(rf"<{TAG}>[ \t]*\r?\n")
 _CLOSING = re.compile(rf"\n[ \t]*</{TAG}>")

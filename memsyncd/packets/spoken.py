@@ -10,7 +10,8 @@ ANSWER = "assistant_stop"
 SUBAGENT_RESULTS = frozenset({"subagent_stop", "sidekick_stop"})
 """The second is the name of older plugins (facts 11.6)."""
 
-_ROLES = frozenset({"user", "assistant"})
+_ROLES = ("user", "assistant")
+"""A tuple, for what is looked for may be of any type of JSON."""
 _TEXT_KEYS = ("text", "prompt")
 _RESULT_KEYS = ("text", "final_message", "last_assistant_message", "message")
 

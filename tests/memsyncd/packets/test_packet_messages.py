@@ -95,7 +95,7 @@ def test_prompts_are_compared_after_redaction(event: Callable[..., Event]) -> No
         None,
         [],
         "odd",
-        [{"role": "tool", "content": "x"}],
+        [{"role": "tool", "content": "x"}, {"role": ["user"], "content": "x"}],
         [{"role": "user"}],
         [7],
         [{"role": "assistant", "content": " "}],

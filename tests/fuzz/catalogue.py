@@ -1,0 +1,17 @@
+"""The targets by name. Each is imported only when it is asked for, so that an engine may prepare the imports."""
+
+from importlib import import_module
+
+from tests.fuzz.target import Target
+
+NAMES = (
+    "handoffs",
+    "hook_input",
+    "transcripts",
+)
+
+
+def target(name: str) -> Target:
+    """Return a target."""
+    found: Target = import_module(f"tests.fuzz.targets.{name}").TARGET
+    return found
