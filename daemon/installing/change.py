@@ -63,11 +63,11 @@ def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
         if not edit.has_ours(text):
             return Change(path, changed=False)
         before = _before(file, edit, uid)
-        if before is not None and edit.install(before) == text:
+        if before is not None and _gives(edit, before, text):
             config_file.write(file, before.encode())
             config_file.drop_backup(file)
             return Change(path, changed=True)
-        if edit.install("") == text:
+        if _gives(edit, "", text):
             config_file.delete(file)
             return Change(path, changed=True)
         new = edit.uninstall(text, before)
@@ -78,6 +78,14 @@ def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
         config_file.delete(file)
         return Change(path, changed=True)
     return Change(path, changed=True, backup=_changed(file, edit, new.encode()))
+
+
+def _gives(edit: Edit, before: str, text: str) -> bool:
+    """Whether putting ours into `before`, which somebody may have changed by hand, gives `text`."""
+    try:
+        return edit.install(before) == text
+    except (NotParsable, Unfit):
+        return False
 
 
 def _before(file: ConfigFile, edit: Edit, uid: int) -> str | None:

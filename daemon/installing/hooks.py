@@ -12,7 +12,7 @@ from daemon.installing.change import Change, Edit
 from daemon.installing.editing import json_edit, toml_text
 from daemon.installing.entry import Entry
 from daemon.installing.errors import CannotInstall
-from daemon.installing.forms import FORMS
+from daemon.installing.forms import FORMS, named_object
 from daemon.installing.harness import Harness, Setting
 from daemon.installing.own_lines import other_memory, own_handler
 from memsyncd.hooks.command_line import command_line
@@ -85,7 +85,7 @@ def look(harness: Harness, around: Around) -> Found:
         foreign=tuple(dict.fromkeys([*foreign, *_plugins(harness, around, text)])),
     )
     own = [entry for entry in entries if entry.is_ours]
-    return _judged(found, own, wants, _switched_off(harness, around, text)) if own else found
+    return _judged(found, own, wants, _held_off(harness, around, text)) if own else found
 
 
 def _judged(found: Found, own: list[Entry], wants: tuple[Entry, ...], off: tuple[str, ...]) -> Found:
@@ -145,9 +145,11 @@ def _gone(own: list[Entry]) -> tuple[str, ...]:
     return tuple(f"{path} is gone" for path in dict.fromkeys(programs) if not Path(path).is_file())
 
 
-def _switched_off(harness: Harness, around: Around, text: str) -> tuple[str, ...]:
-    """Return a sentence for each setting that keeps the harness's hooks from running."""
-    return tuple(switch.sentence for switch in harness.switches if _value(switch.setting, around, text) is switch.value)
+def _held_off(harness: Harness, around: Around, text: str) -> tuple[str, ...]:
+    """Return a sentence for each thing that keeps the harness's hooks from running."""
+    off = [switch.sentence for switch in harness.switches if _value(switch.setting, around, text) is switch.value]
+    fault = named_object.fault(text) if harness.form == "object" else ""
+    return (*off, f"{fault} makes {harness.title} ignore the whole file") if fault else tuple(off)
 
 
 def _plugins(harness: Harness, around: Around, text: str) -> list[str]:

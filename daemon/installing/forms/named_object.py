@@ -10,6 +10,9 @@ from daemon.installing.errors import Unfit
 from daemon.installing.harness import Harness
 
 NAME = "memsyncd"
+ENABLED = "enabled"
+
+MAX_LIMIT = 1 << 31
 
 
 class NamedObject:
@@ -24,14 +27,14 @@ class NamedObject:
     def install(self, text: str, wanted: Sequence[Entry], harness: Harness) -> str:  # noqa: ARG002  (Form's)
         """Return the text with our object as wanted, and no other that holds nothing but lines of ours."""
         root = json_edit.read(text)
-        if text.strip() and not _is_strict(text):
-            raise Unfit("a comment, or a comma behind the last item, makes its harness ignore all of it; take that out")
         if not isinstance(root, dict):
             raise Unfit("the document is no object, so nothing can be put into it")
+        if text.strip() and (told := fault(text)):
+            raise Unfit(f"{told} makes its harness ignore all of it; put that right first")
         for name, value in root.items():
             if name != NAME and _is_ours(value):
                 text = json_edit.remove(text, (name,))
-        wants: dict[str, Any] = {"enabled": True} | {entry.event: [dict(entry.handler)] for entry in wanted}
+        wants: dict[str, Any] = {ENABLED: True} | {entry.event: [dict(entry.handler)] for entry in wanted}
         found = root.get(NAME)
         if found == wants:
             return text
@@ -48,13 +51,47 @@ class NamedObject:
         return text
 
 
-def _is_strict(text: str) -> bool:
-    """Tell whether a text is JSON and nothing more: anything else is dropped whole (hooks-and-apis 1E)."""
+def fault(text: str) -> str:
+    """Return what in a text makes Antigravity drop all of it, ours included, with no word but in a log (hooks-and-apis
+    1E); "" for nothing."""
     try:
-        json.loads(text)
+        root = json.loads(text)
     except ValueError:
-        return False
-    return True
+        return "a comment, a comma behind the last item, a byte-order mark or another thing that plain JSON has not"
+    objects = root.items() if isinstance(root, dict) else [("the document", root)]
+    return next((told for name, value in objects if (told := _fault_of_object(name, value))), "")
+
+
+def _fault_of_object(name: str, value: Any) -> str:
+    if not isinstance(value, dict):
+        return f"{name}, which is no object,"
+    for event, items in value.items():
+        if event == ENABLED:
+            if not isinstance(items, bool):
+                return f"{name}.{ENABLED}, which is neither true nor false,"
+        elif not _is_list_of_objects(items):
+            return f"{name}.{event}, which is no list of objects,"
+        elif any("hooks" in item and not _is_list_of_objects(item["hooks"]) for item in items):
+            return f"{name}.{event}, in which hooks is no list of objects,"
+    wrong = next((entry for entry in _entries(value) if not _is_handler(entry.handler)), None)
+    return "" if wrong is None else f"{name}.{wrong.event}, which has a handler of another form,"
+
+
+def _is_handler(handler: Mapping[str, Any]) -> bool:
+    limit = handler.get("timeout", 0)
+    texts = (handler.get(key, "") for key in ("type", "command", "prompt", "model"))
+    is_command = handler.get("type", "command") == "command"
+    return (
+        all(isinstance(text, str) for text in texts)
+        and not (is_command and ("prompt" in handler or "model" in handler))
+        and isinstance(limit, int)
+        and not isinstance(limit, bool)
+        and abs(limit) < MAX_LIMIT
+    )
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def _is_ours(value: Any) -> bool:

@@ -50,6 +50,13 @@ def settings_documents(draw: st.DrawFn) -> dict[str, Any]:
     return document
 
 
+NAMED_HOOKS = st.dictionaries(
+    st.text(max_size=6).filter(lambda name: name != "memsyncd"),
+    st.dictionaries(EVENTS, GROUPS | st.lists(FOREIGN, max_size=2), max_size=3),
+    max_size=3,
+)
+"""What Antigravity's file holds; one value of another form would make it ignore all of it."""
+
 GAPS = [
     "",
     " ",

@@ -104,6 +104,19 @@ def test_switches_and_others_that_record(
     assert (found.problems, found.foreign) == (problems, foreign)
 
 
+def test_what_makes_antigravity_ignore_our_file_is_told(around: Around) -> None:
+    """Ours are in it, and somebody has written a comment since, or an entry with a wrong limit: nothing runs."""
+    harness = HARNESSES["antigravity"]
+    path = hooks.install(harness, around).file
+    text = path.read_text()
+    assert hooks.look(harness, around).problems == ()
+    for spoiled in (text + "// mine\n", text[:1] + '"a": {"Stop": [{"command": "x", "timeout": "5"}]},' + text[1:]):
+        path.write_text(spoiled)
+        found = hooks.look(harness, around)
+        assert found.state == "installed"
+        assert "Antigravity ignore the whole file" in found.problems[0]
+
+
 @pytest.mark.parametrize(
     ("name", "file", "text", "told"),
     [
