@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from daemon import private_directory
 from daemon.intake.spool import Spool
 from daemon.pause_state import Moment, Pause, PausedProject, PauseState, encoded, read
 from memsyncd.clock import rfc3339
@@ -181,7 +182,7 @@ class Pauses:
     def _changing(self) -> Iterator[PauseState]:
         """Give the state as it is on the disk, while no other process changes it."""
         spools = self._data / "spools"
-        spools.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_directory.create(spools)
         directory = os.open(spools, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             with contextlib.suppress(OSError):  # some network file systems lock no directory: a rename is whole anyway

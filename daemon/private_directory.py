@@ -31,7 +31,7 @@ def make_private(directory: Path, *, uid: int | None = None) -> None:
     may pass (a full disk).
     """
     try:
-        _create(directory)
+        create(directory)
         _check(directory, os.geteuid() if uid is None else uid)
     except OSError as error:
         if error.errno in _NEEDS_A_PERSON:
@@ -39,7 +39,9 @@ def make_private(directory: Path, *, uid: int | None = None) -> None:
         raise
 
 
-def _create(directory: Path) -> None:
+def create(directory: Path, mode: int = PRIVATE) -> None:
+    """Make what is missing of `directory` and of what is above it, each with `mode` at most, whatever the umask: of
+    several, `mkdir` gives only the last one the mode it is asked for. Raises OSError."""
     missing = []
     step = directory
     while not os.path.lexists(step):
@@ -47,7 +49,7 @@ def _create(directory: Path) -> None:
         step = step.parent
     for step in reversed(missing):
         try:
-            step.mkdir(mode=PRIVATE)
+            step.mkdir(mode=mode)
         except FileExistsError:
             continue  # another process was first; _check judges what it made
         if step.stat().st_mode & PRIVATE != PRIVATE:

@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
+from daemon import private_directory
 from daemon.demo.recording import EXPECTED, NEXT_SESSION, QUESTION, SECRET, Step, steps
 from daemon.places import resolve
 from daemon.status_socket.client import ClientError, SocketClient
@@ -94,10 +96,11 @@ def _environment(home: Path) -> dict[str, str]:
 def _repository(home: Path) -> Path:
     """Make the project the session works in: a working tree with a remote, as git leaves it, without calling git."""
     project = home / "shop"
-    (project / ".git").mkdir(parents=True)
-    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    private_directory.create(project / ".git")
     config = '[remote "origin"]\n\turl = git@git.example.org:corner/shop.git\n'
-    (project / ".git" / "config").write_text(config, encoding="utf-8")
+    for name, text in (("HEAD", "ref: refs/heads/main\n"), ("config", config)):
+        with open(project / ".git" / name, "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+            file.write(text)
     return project
 
 

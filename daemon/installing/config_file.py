@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon import private_directory
 from daemon.installing.errors import NotParsable, Unreachable, Unsafe, Unwritten
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -92,7 +93,7 @@ def write(file: ConfigFile, content: bytes, *, look: Callable[[Path], bytes | No
     Raises Unwritten, also where the file changed since it was read, and Unreachable; the file is then as it was.
     """
     with _reached(file.path, "be changed"):
-        file.real.parent.mkdir(mode=file.directory_mode, parents=True, exist_ok=True)
+        private_directory.create(file.real.parent, file.directory_mode)
         _replace(file.real, content, file.mode, expected=file.content)
         if look(file.real) == content:
             return

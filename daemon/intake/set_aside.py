@@ -11,6 +11,8 @@ import json
 import os
 from pathlib import Path
 
+from daemon import private_directory
+
 LETTER = ".json"
 REASON = ".reason.json"
 WRITING = ".tmp"
@@ -23,7 +25,6 @@ _MAX_STEM = MAX_NAME - len(REASON) - _NUMBER
 _HEAD, _TAIL = 140, 60
 """Bytes kept of each end of a longer stem; between them stands a hash, so that two long names stay two."""
 
-_PRIVATE_DIRECTORY = 0o700
 _PRIVATE_FILE = 0o600
 
 
@@ -56,9 +57,7 @@ def set_aside(source: str, directory: Path, stem: str, reason: str, detail: str)
 
 def make_private(directory: Path) -> None:
     """Create a directory and its parents where it is missing, readable by nobody else."""
-    with contextlib.suppress(FileExistsError):
-        os.makedirs(directory, mode=_PRIVATE_DIRECTORY)
-        os.chmod(directory, _PRIVATE_DIRECTORY)
+    private_directory.create(directory)
 
 
 def _free(directory: Path, stem: str) -> str:

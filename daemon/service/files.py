@@ -4,7 +4,9 @@ import contextlib
 import os
 from pathlib import Path
 
-MODE = 0o644
+from daemon import private_directory
+
+MODE, DIRECTORY_MODE = 0o644, 0o755
 """A manager's file holds no secret; launchd refuses one that others can write (launchctl(1))."""
 
 
@@ -13,7 +15,7 @@ def replace(path: Path, content: bytes) -> bool:
     with contextlib.suppress(OSError):
         if path.read_bytes() == content and not path.is_symlink():
             return False
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_directory.create(path.parent, DIRECTORY_MODE)
     new = path.with_name(f".{path.name}.new")
     with open(new, "wb", opener=_opener) as file:
         file.write(content)
