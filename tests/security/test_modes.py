@@ -3,11 +3,9 @@
 import json
 import os
 import stat
-import sys
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
