@@ -141,7 +141,7 @@ class Adapter:
     `familiar` are further fields known to hold nothing for us, so that new ones stand out: they are kept. `printed`
     tells for an action the form in which a context may be printed back (`context_output.FORMS`, which the drop reads);
     where there is none nothing is. `tells_end` says whether a hook tells a session's end at all. `known` are the
-    fields that are no news.
+    fields that are no news; `texts` are those of them, and `inner_texts` the places further in, that hold a text.
     """
 
     name: str
@@ -155,8 +155,17 @@ class Adapter:
     signatures: tuple[Signature, ...] = ()
     tells_end: bool = True
     known: frozenset[str] = field(init=False)
+    texts: frozenset[str] = field(init=False)
+    inner_texts: Paths = field(init=False)
 
     def __post_init__(self) -> None:
-        paths = (getattr(self.fields, each.name) for each in fields(self.fields))
-        read = {str(path[0]) for each in paths for path in each}
-        object.__setattr__(self, "known", self.familiar | read)
+        read = {each.name: getattr(self.fields, each.name) for each in fields(self.fields)}
+        others = {path for name in _OF_ANY_TYPE for path in read[name]}
+        texts = {path for paths in read.values() for path in paths} - others
+        known = self.familiar | {str(path[0]) for paths in read.values() for path in paths}
+        object.__setattr__(self, "known", known)
+        object.__setattr__(self, "texts", frozenset(str(path[0]) for path in texts if len(path) == 1))
+        object.__setattr__(self, "inner_texts", tuple(sorted((path for path in texts if len(path) > 1), key=str)))
+
+
+_OF_ANY_TYPE = frozenset({"tool_input", "tool_response", "error", "duration_ms", "interrupted"})

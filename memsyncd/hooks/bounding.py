@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ MAX_INTEGER_BITS = 64
 """Longer numbers neither SQLite nor a parser of another language takes as they are."""
 
 MAX_WORD = 100
+_DATA = re.compile(r"data:([\w.+/-]*)[^,]*;base64,")
 MAX_DEPTH = 8
 _STEPS = ((4096, 200), (1024, 100), (256, 50), (64, 20), (16, 5))
 """Characters a string and entries a list or object may have, tried in order until MAX_JSON is kept."""
@@ -57,6 +59,12 @@ def digest(text: str) -> dict[str, Any]:
     return {"chars": len(text), "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
 
 
+def data(text: str) -> str:
+    """Return what is kept of a file given in a text, such as a picture; "" where the text is none."""
+    kind = _DATA.match(text[:MAX_WORD])
+    return f"[{kind[1] or 'data'} of {len(text)} characters, sha256 {digest(text)['sha256'][:16]}]" if kind else ""
+
+
 def document(value: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
     """Return a JSON object cut to MAX_JSON bytes: strings and collections shortened, the deepest parts left out."""
     cut: dict[str, Any] = {}
@@ -81,7 +89,9 @@ def _value(value: object, characters: int, entries: int, depth: int, redact: Red
     if isinstance(value, list | tuple):
         kept = [_value(item, characters, entries, depth - 1, redact) for item in value[: entries if depth > 0 else 0]]
         return kept + ([f"...{len(value) - len(kept)} left out"] if len(value) > len(kept) else [])
-    return head(value, characters, redact) if isinstance(value, str) else _plain(value)
+    if isinstance(value, str):
+        return data(value) or head(value, characters, redact)
+    return _plain(value)
 
 
 def _plain(value: object) -> Any:

@@ -1,6 +1,7 @@
 """Looking for a value in a hook's JSON, any part of which may be missing or of another type. Nothing here raises."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from memsyncd.hooks.adapter import Path, Paths
@@ -34,11 +35,27 @@ def words(document: Mapping[str, Any], paths: Paths) -> str:
 
 
 def as_words(found: object) -> str:
-    """Return a text, or the text parts of a list of them; of anything else, an empty text."""
-    if isinstance(found, list):
-        parts = (part.get("text") for part in found if isinstance(part, Mapping))
-        return "\n".join(part for part in parts if isinstance(part, str) and part)
-    return found if isinstance(found, str) else ""
+    """Return a text, a part's text, or those of a list of texts and parts; of anything else, an empty text."""
+    if isinstance(found, str):
+        return found
+    parts = found if isinstance(found, list) else (found,)
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def unread(document: Mapping[str, Any], keys: AbstractSet[str], paths: Paths) -> dict[str, Any]:
+    """Return what lies where a text is looked for, at `keys` or `paths`, and is none: nobody reads it there."""
+    found = {key: document[key] for key in keys & document.keys() if is_unread(document[key])}
+    for path in paths:
+        inner = _at(document, path)
+        if is_unread(inner):
+            found[".".join(map(str, path))] = inner
+    return found
+
+
+def is_unread(found: object) -> bool:
+    """Whether something is there and is no text, nor has one in it."""
+    return bool(found) and not isinstance(found, str) and not as_words(found).strip()
 
 
 def has(document: Mapping[str, Any], paths: Paths) -> bool:

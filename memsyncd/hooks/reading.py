@@ -21,6 +21,8 @@ SESSIONS = keys("session_id", "conversation_id", "sessionId", "conversationId", 
 PROJECTS: Paths = (*keys("cwd"), ("workspace_roots", 0), ("workspacePaths", 0), *keys("directory", "worktree"))
 """Where any harness has them, for a payload that does not have them where its own does (never-again 91)."""
 
+_KNOWN_ANYWHERE = frozenset(str(path[0]) for path in (*SESSIONS, *PROJECTS))
+
 _NAMES = ("cwd", "prompt_id", "transcript_path", "transcriptPath", *(str(path[0]) for path in SESSIONS))
 _FIELD = re.compile(rf'"({"|".join(_NAMES)})"\s*:\s*"([^"\\]{{1,4096}})"')
 
@@ -29,11 +31,13 @@ def records(handoff: Handoff, adapter: Adapter, redact: Redact) -> tuple[Record,
     """Return what `handoff` says happened; nothing where it says nothing, as a stop without an answer.
 
     `redact` takes secrets out of what is about to be cut; whole texts are the caller's to redact. A flush gives a
-    record only of an answer it brings, for a session's end may come before its stop, or instead (facts 1.26).
+    record only of an answer it brings, for a session's end may come before its stop, or instead (facts 1.26). Where
+    nothing would be recorded of what has a field that nobody can read, all of it is kept under the action's name.
     """
     if is_unreadable(handoff):
         return (_unreadable(handoff, adapter, redact),)
-    return _READERS.get(handoff.action, _unknown)(handoff, adapter, redact)
+    found = _READERS.get(handoff.action, _unknown)(handoff, adapter, redact)
+    return found if found or not _unknown_fields(handoff.hook_input, adapter) else _unknown(handoff, adapter, redact)
 
 
 def is_unreadable(handoff: Handoff) -> bool:
@@ -72,8 +76,8 @@ def _prompt(handoff: Handoff, adapter: Adapter, redact: Redact) -> tuple[Record,
     if element:
         # Without a person's words the event stays, empty: it marks a turn, and is no message that could be sent.
         payload |= {"ignored": element, "ignored_chars": len(prompt) - len(words)}
-    elif not words.strip():
-        return ()
+    elif not words.strip() and not looking.is_unread(looking.value(handoff.hook_input, adapter.fields.prompt)):
+        return ()  # a picture without a word marks a turn, too
     payload |= _unfamiliar(handoff, adapter, redact)
     return (_record(handoff, adapter, "user_prompt", payload, turn_id=_turn(handoff, adapter)),)
 
@@ -155,14 +159,15 @@ def _unreadable(handoff: Handoff, adapter: Adapter, redact: Redact) -> Record:
 
 
 def _unfamiliar(handoff: Handoff, adapter: Adapter, redact: Redact) -> dict[str, Any]:
-    """Return fields that nobody has told us of, within bounds: a newer version's, kept for whoever looks."""
+    """Return fields that nobody has told us of, and texts that are none, within bounds: a newer version's, kept for
+    whoever looks."""
     found = _unknown_fields(handoff.hook_input, adapter)
     return {"unfamiliar": bounding.document(found, redact)} if found else {}
 
 
 def _unknown_fields(hook: Mapping[str, Any], adapter: Adapter) -> Mapping[str, Any]:
-    new = hook.keys() - adapter.known
-    return {key: value for key, value in hook.items() if key in new} if new else {}
+    found = looking.unread(hook, adapter.texts, adapter.inner_texts)
+    return found | {key: hook[key] for key in hook.keys() - adapter.known - _KNOWN_ANYWHERE}
 
 
 def _record(handoff: Handoff, adapter: Adapter, kind: str, payload: Mapping[str, Any], *, turn_id: str = "") -> Record:

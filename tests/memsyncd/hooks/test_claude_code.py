@@ -44,14 +44,25 @@ def test_a_prompt_is_kept_whole() -> None:
 
 def test_a_prompt_in_parts_is_joined() -> None:
     """A prompt sent as a list of parts is the text in them."""
-    parts = [{"type": "text", "text": "one"}, {"type": "image", "data": "x"}, {"type": "text", "text": "two"}]
+    parts = [{"type": "text", "text": "one"}, {"type": "image", "data": "x"}, "two"]
     assert only("user-prompt", {"prompt": parts}).payload == {"prompt": "one\ntwo"}
+    assert only("user-prompt", {"prompt": parts[0]}).payload == {"prompt": "one"}
 
 
-@pytest.mark.parametrize("prompt", [None, "", " \n", 7, {}, [], [1]])
+@pytest.mark.parametrize("prompt", [None, "", " \n", 0, {}, []])
 def test_a_prompt_without_words_is_no_event(prompt: object) -> None:
     """Where there is no text there is no record."""
     assert records("user-prompt", {**COMMON, "prompt": prompt}) == ()
+
+
+def test_a_picture_alone_is_an_empty_turn() -> None:
+    """Its answer is no answer to the prompt before it. Of the picture its kind, its size and a hash are kept."""
+    picture = "data:image/png;base64," + "QUJD" * 5_000
+    record = only("user-prompt", {"prompt": [{"type": "image_url", "image_url": {"url": picture}}]})
+    assert (record.kind, record.payload["prompt"]) == ("user_prompt", "")
+    told = json.dumps(record.payload["unfamiliar"])
+    assert f"[image/png of {len(picture)} characters, sha256 " in told
+    assert "QUJD" not in told
 
 
 def test_a_prompt_of_the_harness_itself_is_an_empty_turn() -> None:
