@@ -1,9 +1,9 @@
-"""One connection to the notes, for one thread at a time, its errors told in the words of our own tree."""
+"""Connections to the notes, their errors told in the words of our own tree."""
 
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from memsyncd import sqlite_transaction
@@ -11,13 +11,36 @@ from memsyncd.notes import errors, schema
 from memsyncd.platforms.local.schema import NewerSchema
 
 
-class Database:
-    """A connection opened on first use, and again after a failure to open. `begin` is how each transaction begins:
-    one that writes takes the lock at once, so that it never has to give up half way."""
+class Reader:
+    """Reads a file as it is at that moment, each transaction on a connection of its own: what may be there only later,
+    or be written by others only later, is seen then. Safe from any thread."""
 
-    def __init__(self, path: Path, *, begin: str) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._begin = begin
+        self._closed = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run the block in one transaction. Raises NoteError, and what the block raises."""
+        if self._closed:
+            raise _closed()
+        try:
+            with closing(schema.open_to_read(self._path)) as opened, sqlite_transaction.transaction(opened, "BEGIN"):
+                yield opened
+        except (sqlite3.Error, OSError, NewerSchema) as error:
+            raise errors.mapped(error) from error
+
+    def close(self) -> None:
+        """Refuse what comes."""
+        self._closed = True
+
+
+class Writer:
+    """A connection opened on first use, and again after a failure to open. A transaction takes the lock as it begins:
+    it never has to give up half way."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._closed = False
@@ -25,7 +48,7 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block in one transaction. Raises NoteError, and what the block raises; then nothing was changed."""
-        with self._opened() as connection, sqlite_transaction.transaction(connection, self._begin):
+        with self._opened() as connection, sqlite_transaction.transaction(connection):
             yield connection
 
     def outside(self, act: Callable[[sqlite3.Connection], None]) -> None:
@@ -38,7 +61,7 @@ class Database:
         with self._lock:
             try:
                 if self._closed:
-                    raise errors.StoreUnavailable("the memory store is closed: the program is stopping")
+                    raise _closed()
                 if self._connection is None:
                     self._connection = schema.open_notes(self._path)
                 yield self._connection
@@ -52,3 +75,7 @@ class Database:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+
+def _closed() -> errors.StoreUnavailable:
+    return errors.StoreUnavailable("the memory store is closed: the program is stopping")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memsyncd.clock import Clock
 from memsyncd.notes import arriving, cleaning, counting, erasing, exchange, rows, searching, words
-from memsyncd.notes.database import Database
+from memsyncd.notes.database import Reader, Writer
 from memsyncd.notes.errors import NoteError, NoteMissing, NoteRefused
 from memsyncd.notes.limits import (
     DEFAULT_RESULTS,
@@ -25,17 +25,17 @@ from memsyncd.notes.note import Arrival, Found, IncomingNote, NamespaceCount, No
 
 
 class NoteStore:
-    """The notes of one file, made on first use. Methods are safe from any thread and raise only NoteError.
+    """The notes of one file, made by the first that is remembered. Methods are safe from any thread and raise only
+    NoteError.
 
-    One connection writes and one reads, so that a recall does not wait for a write of the same process. What was
-    acknowledged is on the disk.
+    What reads changes nothing and makes nothing, and does not wait for a write. What was acknowledged is on the disk.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
         self._clock = clock
-        self._writer = Database(path, begin="BEGIN IMMEDIATE")
-        self._reader = Database(path, begin="BEGIN")
+        self._writer = Writer(path)
+        self._reader = Reader(path)
 
     def remember(self, namespace: str, key: str, value: str, ttl_seconds: int | None = None) -> Remembered:
         """Store a note, or give the one of that name another value and another time: None is never.
@@ -77,7 +77,11 @@ class NoteStore:
             return counting.namespaces_with(connection, key, now=self._now(), limit=limit)
 
     def forget(self, namespace: str, key: str) -> None:
-        """Delete a note for good: an import of an older one does not bring it back. Raises NoteMissing."""
+        """Delete a note for good: an import of an older one does not bring it back. Raises NoteMissing; where there is
+        none nothing is written."""
+        with self._reader.transaction() as connection:
+            if rows.get(connection, namespace, key) is None:
+                raise NoteMissing("there is no such note")
         with self._writer.transaction() as connection:
             now = self._now()
             rows.sweep(connection, now, SWEPT_PER_WRITE)
@@ -107,6 +111,9 @@ class NoteStore:
         A part at a time, so that nobody waits long. What others write meanwhile stays. Interrupted, it has deleted
         some; repeated, it deletes the rest.
         """
+        with self._reader.transaction() as connection:
+            if rows.namespace_number(connection, namespace) is None:
+                return 0
         with self._writer.transaction() as connection:
             now = self._now()
             number = rows.namespace_number(connection, namespace)

@@ -19,8 +19,8 @@ from memsyncd.platforms.platform import PlatformError
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Whose memories: a session's (`run_id`), a project's (`app_id` with the ids its people have `shared` under), or one
-    memory (`memory_id`)."""
+    """Whose memories: a session's (`run_id`), a project's (`app_id`, and the ids its people have `shared` under), or
+    one memory (`memory_id`)."""
 
     run_id: str = ""
     app_id: str = ""

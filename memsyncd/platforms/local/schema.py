@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from memsyncd import schema_steps
+from memsyncd.platforms.local import reindexing
 
-VERSION = 2
+VERSION = 3
 """`PRAGMA user_version` of a file this program writes."""
 
 EMBEDDED = "local"
@@ -21,9 +22,15 @@ JOURNAL_LIMIT_BYTES = 1024 * 1024
 FOLD_SECONDS = 0.5
 """How long folding the log in waits for another process at the file: a stop has 5 s in all."""
 
+_LOCKED, _STILL = "mode=ro", "immutable=1"
+
+_NO_ROOM_BESIDE = frozenset(
+    {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+)
+
 # The second step's index takes terms as they are: terms.py has folded them already, and of a character that SQLite's
 # tables of letters do not know (a vowel sign, a letter of a newer Unicode) `unicode61` would make two words.
-_STEPS = (
+_TABLES = (
     """
     CREATE TABLE extraction_events(
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -97,6 +104,8 @@ _STEPS = (
     """,
 )
 
+_STEPS = (*map(schema_steps.script, _TABLES), reindexing.index_anew)
+
 
 class NewerSchema(Exception):
     """The file was written by a newer version of this program; it is left exactly as it is."""
@@ -116,29 +125,51 @@ def refuse_newer(path: Path) -> None:
         return
     connection = look_only(path, timeout=BUSY_SECONDS)
     try:
-        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        known_version(connection, path)
     finally:
         connection.close()
+
+
+def known_version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the file at `path` that is open. Raises NewerSchema for one above ours."""
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if found > VERSION:
         raise NewerSchema(path, found)
+    return found
 
 
 def way_to_look(*, can_write_beside: bool, has_log: bool) -> str:
     """Return SQLite's parameter of a path that is opened for reading."""
-    return "mode=ro" if can_write_beside or has_log else "immutable=1"
+    return _LOCKED if can_write_beside or has_log else _STILL
 
 
 def look_only(path: Path, *, timeout: float) -> sqlite3.Connection:
     """Open the file for reading; `timeout`, seconds, for another process that holds it. Raises sqlite3.Error.
 
-    Where nobody can write beside it (a backup, a disk mounted read-only) SQLite cannot make its shared memory: a file
+    Where SQLite cannot make its shared memory beside it (a backup, a disk that is full or mounted read-only), a file
     without a log is read as one that nobody changes.
     """
     if path.exists() and not path.is_file():
         raise sqlite3.DatabaseError("it is no regular file")  # SQLite would wait for a pipe's other end
     log = Path(f"{path}-wal")
-    how = way_to_look(can_write_beside=os.access(path.parent, os.W_OK), has_log=log.exists() and log.stat().st_size > 0)
-    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, timeout=timeout)
+    has_log = log.exists() and log.stat().st_size > 0
+    how = way_to_look(can_write_beside=os.access(path.parent, os.W_OK), has_log=has_log)
+    try:
+        return _looking(path, how, timeout)
+    except sqlite3.OperationalError as error:
+        if has_log or getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_ROOM_BESIDE:
+            raise
+        return _looking(path, _STILL, timeout)
+
+
+def _looking(path: Path, how: str, timeout: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, timeout=timeout)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()  # its shared memory is made now
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def open_store(path: Path) -> sqlite3.Connection:
@@ -151,7 +182,7 @@ def open_store(path: Path) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = connect(path)
     try:
-        schema_steps.forward(connection, [schema_steps.script(step) for step in _STEPS])
+        schema_steps.forward(connection, _STEPS)
     except BaseException:
         connection.close()
         raise

@@ -130,7 +130,7 @@ from memsyncd.agent_state import *
 found = set(sys.modules) - before
 assert "sqlite3" in found
 foreign = {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names}
-assert all(name.startswith(("memsyncd.agent_state", "memsyncd.clock", "memsyncd.schema_steps", "memsyncd.sqlite_transaction")) for name in foreign - {"memsyncd", "memsyncd.version"}), foreign
+assert all(name.startswith(("memsyncd.agent_state", "memsyncd.ages", "memsyncd.clock", "memsyncd.schema_steps", "memsyncd.sqlite_transaction")) for name in foreign - {"memsyncd", "memsyncd.version"}), foreign
 """
     done = subprocess.run(
         [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False, timeout=30

@@ -50,7 +50,7 @@ def test_a_directory_that_is_missing_is_told_without_its_path(tmp_path: Path, ha
     """The reason is the system's, the place is nobody's business."""
     store = NoteStore(tmp_path / "nowhere" / "memory.sqlite3", hands.clock())
     with pytest.raises(errors.StoreUnavailable, match="No such file") as raised:
-        store.recall("a", "k")
+        store.remember("a", "k", "v")
     assert str(tmp_path) not in str(raised.value)
 
 

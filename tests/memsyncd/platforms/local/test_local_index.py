@@ -225,7 +225,7 @@ def test_texts_are_redacted_before_they_are_kept(path: Path) -> None:
 def test_a_file_of_the_first_version_is_brought_up(path: Path) -> None:
     """Memories made before there was an index are the embedded platform's, and are found."""
     connection = sqlite3.connect(path)
-    connection.executescript(schema._STEPS[0] + "; PRAGMA user_version = 1")
+    connection.executescript(schema._TABLES[0] + "; PRAGMA user_version = 1")
     connection.close()
     embedded = LocalPlatform(path, HandClock().clock())
     batch = Batch("p", 0, [Message("user", "We use yarn as package manager.")], "ada", "shop", "shop-1", "s", {})

@@ -1,8 +1,11 @@
 """The memory file read without a daemon, where nobody can write."""
 
 import os
+import shutil
 import sqlite3
-from contextlib import closing
+import subprocess
+from collections import Counter
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -61,3 +64,43 @@ def test_where_others_can_write_the_locks_are_followed(file: Path) -> None:
         assert [memory.memory for memory in reading.search(file, QUERY, now=1.0)] == ["We use yarn as package manager."]
     with closing(sqlite3.connect(file)) as other:
         assert other.execute("SELECT count(*) FROM memories").fetchone() == (1,)
+
+
+YESTERDAY = Path(__file__).parents[3] / "fixtures" / "yesterday" / "memory_with_notes.sqlite3"
+"""Made by the code of commit 64d1249: the words of some scripts were other ones then."""
+
+
+@pytest.mark.parametrize("question", ["दस्तावेज़ किस भाषा में", "हिन्दी", "which database keeps orders?"])
+def test_memories_of_the_first_version_are_found_by_whole_words_of_every_script(tmp_path: Path, question: str) -> None:
+    """Once the file was brought forward; until then as far as that version's words go."""
+    path = tmp_path / "memory.sqlite3"
+    shutil.copyfile(YESTERDAY, path)
+    query = Query(question, "ada", "shop", ("shop-1",))
+    reading.search(path, query, now=1.0)
+    assert path.read_bytes() == YESTERDAY.read_bytes()
+    with closing(schema.open_store(path)) as connection:
+        connection.execute("INSERT INTO memory_index(memory_index, rank) VALUES('integrity-check', 1)")
+        counted = Counter(
+            term
+            for row in connection.execute("SELECT words, parts, grams, context, scope FROM memories").fetchall()
+            for term in set(" ".join(row).split())
+        )
+        assert dict(connection.execute("SELECT term, documents FROM terms")) == counted
+    assert len(reading.search(path, query, now=1.0)) == 1
+
+
+def test_memories_are_read_on_a_full_disk(file: Path, tmp_path: Path) -> None:
+    """SQLite cannot make its shared memory beside the file then."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)], check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        shutil.copyfile(file, place / file.name)
+        with (place / "rest").open("wb", buffering=0) as rest, suppress(OSError):
+            while rest.write(bytes(4096)):
+                pass
+        for _ in range(2):  # the first may leave empty companions
+            assert [memory.memory for memory in reading.search(place / file.name, QUERY, now=1.0)] == [TEXT]
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
