@@ -17,11 +17,7 @@ from jobs.queue.rows import Undecodable, add_error
 STEP = 100
 """Rows moved on the way of one claim at most: a backlog that falls due at once is worked off claim by claim."""
 
-_CLAIM = (
-    "SELECT outcome, memsyncd_now() AS now, "  # noqa: S608  (our own columns)
-    + ", ".join(f"(job).{name.strip()}" for name in COLUMNS.split(","))
-    + " FROM memsyncd_claim(%s, %s, %s, %s, %s)"
-)
+_CLAIM = f"SELECT {COLUMNS}, memsyncd_now() AS now FROM memsyncd_claim(%s, %s, %s, %s, %s)"  # noqa: S608  (our own columns)
 
 _OF_OWNER = f"SELECT {COLUMNS} FROM memsyncd_jobs WHERE state = 'claimed' AND claim_owner = %s"  # noqa: S608  (as above)
 
@@ -64,7 +60,7 @@ def claim(
     for _ in range(STEP):
         row = transaction.row(_CLAIM, (owner, worker.name, worker.lease, after, upkept))
         assert row is not None  # the function always answers
-        answer = Answer(row["outcome"])
+        answer = Answer(row["state"])
         if answer is not Answer.CLAIMED:
             return answer, None
         transaction.claimable -= 1

@@ -16,32 +16,6 @@ LOCKS = 1024
 """Lanes share so many locks, so that a transaction of 10,000 lanes does not fill the server's table of locks. Two
 lanes that share one at the same instant wait for each other for the length of a transaction."""
 
-# The heads there are, and those there should be: for each destination and account in the lane its first ready job,
-# found by jumping from one to the next in the index. A flush held by a cooling platform must not stand before the same
-# session's local work.
-_RESEAT = """
-    WITH RECURSIVE first AS (
-        SELECT f.* FROM unnest(%(lanes)s::bytea[]) AS t (lane) CROSS JOIN LATERAL (
-            SELECT j.lane, j.destination, j.account, j.key, j.head FROM memsyncd_jobs AS j
-            WHERE j.lane = t.lane AND j.state = 'ready'
-            ORDER BY j.destination, j.account, j.priority DESC, j.seq LIMIT 1
-        ) AS f
-        WHERE NOT EXISTS (SELECT FROM memsyncd_jobs AS c WHERE c.lane = t.lane AND c.state = 'claimed')
-        UNION ALL
-        SELECT n.* FROM first AS f CROSS JOIN LATERAL (
-            SELECT j.lane, j.destination, j.account, j.key, j.head FROM memsyncd_jobs AS j
-            WHERE j.lane = f.lane AND j.state = 'ready' AND (j.destination, j.account) > (f.destination, f.account)
-            ORDER BY j.destination, j.account, j.priority DESC, j.seq LIMIT 1
-        ) AS n
-    )
-    UPDATE memsyncd_jobs AS j SET head = NOT j.head WHERE j.key IN (
-        SELECT first.key FROM first WHERE NOT first.head
-        UNION ALL
-        SELECT h.key FROM memsyncd_jobs AS h WHERE h.lane = ANY (%(lanes)s) AND h.head
-            AND h.key NOT IN (SELECT first.key FROM first)
-    ) RETURNING j.head
-"""
-
 
 def lock(transaction: Transaction, names: Iterable[bytes | None]) -> None:
     """Wait for the locks of all lanes that a transaction will touch; None is no lane. Once in a transaction, first."""
@@ -61,8 +35,7 @@ def touch(transaction: Transaction, name: bytes | None) -> None:
 def reseat(transaction: Transaction) -> None:
     """Bring the heads of the touched lanes up to date."""
     if transaction.touched_lanes:
-        changed = transaction.rows(_RESEAT, {"lanes": list(transaction.touched_lanes)})
-        transaction.claimable += sum(row["head"] for row in changed)
+        transaction.later("SELECT memsyncd_reseat(%s) AS claimable", (list(transaction.touched_lanes),))
         transaction.touched_lanes.clear()
 
 

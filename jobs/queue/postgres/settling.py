@@ -16,6 +16,14 @@ from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.postgres.waking import wake
 from jobs.queue.rows import add_error
 
+_SETTLE = """
+    UPDATE memsyncd_jobs SET state = %(state)s, head = %(head)s, attempts = %(attempts)s, crashes = %(crashes)s,
+        cools = %(cools)s, not_before = %(not_before)s, reason = %(reason)s, errors = %(errors)s, sealed = %(sealed)s,
+        claim_worker = NULL, claim_expires = NULL, claim_epoch = NULL, ready_since = %(ready_since)s,
+        updated_at = %(updated_at)s
+    WHERE key = %(key)s
+"""
+
 _ENDED_BEFORE = f"{SHOWN} WHERE j.key = %s AND j.claim_owner = %s AND j.state <> 'claimed'"
 
 
@@ -125,27 +133,22 @@ def _settle(
         sealed = worker.codec.seal(taken.job.id, taken.job.lane, verdict.payload)
     ready = state is JobState.READY
     transaction.claimable += ready and row["lane"] is None
-    settled = transaction.row(
-        "UPDATE memsyncd_jobs SET state = %s, head = %s, attempts = %s, crashes = 0, cools = %s, not_before = %s,"  # noqa: S608  (our own columns)
-        " reason = %s, errors = %s, sealed = %s, claim_worker = NULL, claim_expires = NULL, claim_epoch = NULL,"
-        f" ready_since = %s, updated_at = %s WHERE key = %s RETURNING {COLUMNS}",
-        (
-            str(state),
-            ready and row["lane"] is None,
-            verdict.attempts,
-            0 if verdict.cool is None else row["cools"] + 1,
-            not_before,
-            rows.text(verdict.reason),
-            errors,
-            sealed,
-            row["now"] if ready else None,
-            row["now"],
-            row["key"],
-        ),
-    )
+    changed = {
+        "state": str(state),
+        "head": ready and row["lane"] is None,
+        "attempts": verdict.attempts,
+        "crashes": 0,
+        "cools": 0 if verdict.cool is None else row["cools"] + 1,
+        "not_before": not_before,
+        "reason": rows.text(verdict.reason),
+        "errors": errors,
+        "sealed": sealed,
+        "ready_since": row["now"] if ready else None,
+        "updated_at": row["now"],
+    }
+    transaction.send(_SETTLE, {"key": row["key"], **changed})
     if not_before is not None:
         transaction.put_off(max(not_before - row["now"], 0.0))
     if state is JobState.DEAD:
         transaction.counted["jobs_dead"] += 1
-    assert settled is not None  # `held` has locked it
-    return settled
+    return {**row, **changed}

@@ -32,7 +32,16 @@ _PARAMETERS: dict[str, Any] = {
     "target_session_attrs": "read-write",
 }
 
+_SETTINGS = (
+    f"SET idle_in_transaction_session_timeout = '{STALLED_SECONDS}s'; SET lock_timeout = '{2 * STALLED_SECONDS}s';"
+    f"SET statement_timeout = '{STATEMENT_SECONDS}s';"
+    # every statement finds its rows by an index that is made for it, whatever the statistics say of a table that was
+    # empty a moment ago; and it is planned once
+    "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off"
+)
+
 Connection = psycopg.Connection[DictRow]
+Cursor = psycopg.Cursor[DictRow]
 
 
 class SharedStorage(hueys.PostgresStorage):
@@ -54,8 +63,5 @@ class SharedStorage(hueys.PostgresStorage):
         """Return a new connection. Raises psycopg.Error."""
         connection: Connection = self._connect()
         connection.row_factory = dict_row
-        connection.execute(
-            f"SET idle_in_transaction_session_timeout = '{STALLED_SECONDS}s';"
-            f"SET lock_timeout = '{2 * STALLED_SECONDS}s'; SET statement_timeout = '{STATEMENT_SECONDS}s'"
-        )
+        connection.execute(_SETTINGS)
         return connection

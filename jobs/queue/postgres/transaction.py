@@ -7,7 +7,7 @@ from typing import Any
 from jobs.job import Job
 from jobs.outcomes import Outcome
 from jobs.queue.postgres.rows import Row
-from jobs.queue.postgres.storage import Connection
+from jobs.queue.postgres.storage import Connection, Cursor
 
 Values = Sequence[Any] | Mapping[str, Any]
 
@@ -32,6 +32,7 @@ class Transaction:
         """Lanes whose heads are to be brought up to date."""
         self.due: float | None = None
         """In how many seconds the first of what was put off becomes due."""
+        self._later: list[Cursor] = []
         self.tells_due = False
         """Whether other machines are told of that: a worker that puts its own job off wakes for it itself."""
 
@@ -46,6 +47,17 @@ class Transaction:
     def row(self, statement: str, values: Values = ()) -> Row | None:
         """Run a statement and return its first row."""
         return self._connection.execute(statement, values).fetchone()
+
+    def later(self, statement: str, values: Values) -> None:
+        """Run a statement whose one row tells how many jobs became `claimable`; it is read when all else is."""
+        self._later.append(self._connection.execute(statement, values))
+
+    def counted_up(self) -> None:
+        """Read what was left for later."""
+        while self._later:
+            row = self._later.pop().fetchone()
+            assert row is not None  # a count
+            self.claimable += row["claimable"]
 
     def put_off(self, seconds: float) -> None:
         """Note that something becomes due in so many seconds."""

@@ -75,6 +75,7 @@ class Writer:
             attempt.transaction = transaction = Transaction(connection)
             result = act(transaction)
             lanes.reseat(transaction)
+            transaction.counted_up()
             self._tell(transaction)
             attempt.committing = True
             connection.execute("COMMIT")

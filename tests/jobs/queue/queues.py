@@ -7,18 +7,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import psycopg
-
 from jobs.job import Job, NewJob
 from jobs.outcomes import Outcome
 from jobs.queue.claims import Claim, ClaimQueue
 from jobs.queue.policy import Policy
-from jobs.queue.postgres import schema
-from jobs.queue.postgres.queue import PostgresQueue
 from jobs.queue.sqlite_queue import SqliteQueue
 from memsyncd.counters import Counters
 from tests.clocks import HandClock
-from tests.fakes.postgres_server import shared_server
+from tests.jobs.queue.fleet import a_fleet
 
 LEASE = 60.0
 
@@ -103,65 +99,15 @@ def sqlite_world(directory: Path, policy: Policy | None = None, random: Random |
             queue.close()
 
 
-class DatabaseHands(HandClock):
-    """Hands that the database's own clock follows too."""
-
-    def __init__(self, url: str) -> None:
-        self._connection = psycopg.connect(url, autocommit=True)
-        self._connection.execute("CREATE TABLE hands (now float8 NOT NULL)")
-        self._connection.execute("INSERT INTO hands VALUES (0)")
-        super().__init__()
-
-    @property
-    def wall_now(self) -> float:
-        """What the database's clock shows."""
-        return self._now
-
-    @wall_now.setter
-    def wall_now(self, now: float) -> None:
-        self._now = now
-        self._connection.execute("UPDATE hands SET now = %s", (now,))
-
-    def take_over(self) -> None:
-        """Have the queue's tables go by the hands."""
-        self._connection.execute(
-            "CREATE OR REPLACE FUNCTION memsyncd_now() RETURNS float8 LANGUAGE sql STABLE AS 'SELECT now FROM hands'"
-        )
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
-
 @contextmanager
 def postgres_world(directory: Path, policy: Policy | None = None, random: Random | None = None) -> Iterator[World]:
     """Give a world on one schema of a PostgreSQL server."""
-    url = shared_server().fresh()
-    hands, counters = DatabaseHands(url), Counters()
-    with psycopg.connect(url, autocommit=True, row_factory=psycopg.rows.dict_row) as connection:
-        schema.prepare(connection, "the test's queue")
-    hands.take_over()
+    with a_fleet() as fleet:
 
-    def opened() -> ClaimQueue:
-        return PostgresQueue(
-            url,
-            host="here",
-            worker="this one",
-            clock=hands.clock(),
-            policy=policy or Policy(),
-            counters=counters,
-            random=random or Middle(),
-            lease=LEASE,
-            connections=2,
-        )
+        def opened() -> ClaimQueue:
+            return fleet.machine(policy=policy or Policy(), random=random or Middle())
 
-    world = World(opened, hands, counters)
-    try:
-        yield world
-    finally:
-        for queue in world.queues:
-            queue.close()
-        hands.close()
+        yield World(opened, fleet.hands, fleet.counters)
 
 
 FACTORIES = {"sqlite": sqlite_world, "postgres": postgres_world}

@@ -55,10 +55,9 @@ CREATE TABLE memsyncd_jobs (
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 CREATE INDEX memsyncd_jobs_heads ON memsyncd_jobs (account, destination, cools, priority DESC, seq) WHERE head;
-CREATE INDEX memsyncd_jobs_lane ON memsyncd_jobs (lane) WHERE lane IS NOT NULL;
+CREATE INDEX memsyncd_jobs_lane ON memsyncd_jobs (lane, state, destination, account, priority DESC, seq)
+    WHERE lane IS NOT NULL;
 CREATE INDEX memsyncd_jobs_lane_heads ON memsyncd_jobs (lane) WHERE head AND lane IS NOT NULL;
-CREATE INDEX memsyncd_jobs_lane_ready ON memsyncd_jobs (lane, destination, account, priority DESC, seq)
-    WHERE state = 'ready' AND lane IS NOT NULL;
 CREATE UNIQUE INDEX memsyncd_jobs_lane_claimed ON memsyncd_jobs (lane) WHERE state = 'claimed' AND lane IS NOT NULL;
 CREATE INDEX memsyncd_jobs_claims ON memsyncd_jobs (claim_expires) WHERE state = 'claimed';
 CREATE INDEX memsyncd_jobs_due ON memsyncd_jobs (not_before) WHERE state = 'waiting';
@@ -73,12 +72,46 @@ INSERT INTO memsyncd_clock VALUES (0);
 CREATE FUNCTION memsyncd_try_lane(lane bytea) RETURNS boolean LANGUAGE sql VOLATILE
     AS $$ SELECT pg_try_advisory_xact_lock(1835365235, (get_byte(lane, 0) & 3) << 8 | get_byte(lane, 1)) $$;
 
+-- Bring the heads of lanes up to date, whose locks are held; return how many jobs became heads. In each lane that is the
+-- first ready one of each destination and account, found by jumping from one to the next in the index: a flush held by a
+-- cooling platform must not stand before the same session's local work.
+CREATE FUNCTION memsyncd_reseat(p_lanes bytea[]) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_lane bytea;
+    v_first record;
+    v_firsts bytea[];
+    v_new integer := 0;
+BEGIN
+    FOREACH v_lane IN ARRAY p_lanes LOOP
+        v_firsts := '{}';
+        SELECT j.key, j.destination, j.account, j.head INTO v_first FROM memsyncd_jobs AS j
+            WHERE j.lane = v_lane AND j.state = 'ready'
+            AND NOT EXISTS (SELECT FROM memsyncd_jobs AS c WHERE c.lane = v_lane AND c.state = 'claimed')
+            ORDER BY j.destination, j.account, j.priority DESC, j.seq LIMIT 1;
+        WHILE FOUND LOOP
+            v_firsts := v_firsts || v_first.key;
+            IF NOT v_first.head THEN
+                UPDATE memsyncd_jobs AS j SET head = true WHERE j.key = v_first.key;
+                v_new := v_new + 1;
+            END IF;
+            SELECT j.key, j.destination, j.account, j.head INTO v_first FROM memsyncd_jobs AS j
+                WHERE j.lane = v_lane AND j.state = 'ready'
+                AND (j.destination, j.account) > (v_first.destination, v_first.account)
+                ORDER BY j.destination, j.account, j.priority DESC, j.seq LIMIT 1;
+        END LOOP;
+        UPDATE memsyncd_jobs AS j SET head = false WHERE j.lane = v_lane AND j.head AND j.key <> ALL (v_firsts);
+    END LOOP;
+    RETURN v_new;
+END
+$$;
+
 -- Take the next job, in one round trip: an account's turn is over with each job it gets (`p_after` had the last one);
 -- within the account the first of each destination by priority, then first come.
--- `outcome`: claimed; none; contended: there are some, and others are taking them at this moment; overdue: nothing was
--- taken, for claims ran out or jobs fell due, which comes first (`p_upkept`: it was done already).
+-- Returns one row: the claimed job; or one without a key, whose state tells why: none; contended: there are some, and
+-- others are taking them at this moment; overdue: nothing was looked at, for claims ran out or jobs fell due, which comes
+-- first (`p_upkept`: it was done already).
 CREATE FUNCTION memsyncd_claim(p_owner text, p_worker text, p_lease float8, p_after text, p_upkept boolean)
-    RETURNS TABLE (outcome text, job memsyncd_jobs) LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+    RETURNS SETOF memsyncd_jobs LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_now CONSTANT float8 := memsyncd_now();
     v_turn record;
@@ -91,7 +124,8 @@ BEGIN
         EXISTS (SELECT FROM memsyncd_jobs AS j WHERE j.state = 'claimed' AND j.claim_expires <= v_now)
         OR EXISTS (SELECT FROM memsyncd_jobs AS j WHERE j.state = 'waiting' AND j.not_before <= v_now)
     ) THEN
-        RETURN QUERY SELECT 'overdue'::text, NULL::memsyncd_jobs;
+        v_job.state := 'overdue';
+        RETURN NEXT v_job;
         RETURN;
     END IF;
     FOR v_turn IN
@@ -107,7 +141,7 @@ BEGIN
                 SELECT j.key, j.lane, j.priority, j.seq,
                     row_number() OVER (ORDER BY j.cools, j.priority DESC, j.seq) AS place
                 FROM memsyncd_jobs AS j WHERE j.head AND j.account = d.account AND j.destination = d.name
-                ORDER BY j.cools, j.priority DESC, j.seq LIMIT 32
+                ORDER BY j.cools, j.priority DESC, j.seq LIMIT 16
             ) AS first
             WHERE d.account = v_turn.account AND (d.until IS NULL OR (d.until <= v_now AND d.probe IS NULL))
             ORDER BY first.place, first.priority DESC, first.seq
@@ -135,10 +169,11 @@ BEGIN
             IF v_job.lane IS NOT NULL THEN
                 UPDATE memsyncd_jobs AS j SET head = false WHERE j.lane = v_job.lane AND j.head;
             END IF;
-            RETURN QUERY SELECT 'claimed'::text, v_job;
+            RETURN NEXT v_job;
             RETURN;
         END LOOP;
     END LOOP;
-    RETURN QUERY SELECT CASE WHEN v_seen THEN 'contended' ELSE 'none' END, NULL::memsyncd_jobs;
+    v_job.state := CASE WHEN v_seen THEN 'contended' ELSE 'none' END;
+    RETURN NEXT v_job;
 END
 $$;
