@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from memsyncd import damaged_file
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence import errors, opening, schema
@@ -18,7 +19,7 @@ _GONE = (0, 0)
 
 class Database:
     """An evidence file being served. `read_only` and `problem` may change while it is: a plugin upgrades its own
-    file, and a damaged file of ours is set aside and begun anew."""
+    file, a damaged file of ours is set aside and begun anew, and what could not be written can be again."""
 
     def __init__(self, path: Path, *, own: bool, clock: Clock, counters: Counters) -> None:
         """Open the file; raises EvidenceError, and FileNotFoundError for a plugin's file that is not there."""
@@ -32,6 +33,8 @@ class Database:
         self._lock = threading.RLock()
         self._schema_version = -1
         self._identity = _NO_FILE
+        self._is_open = False
+        self._is_unwritable = False
         self._is_closed = False
         self._synced: tuple[sqlite3.Connection | None, bool] = (None, True)
         self._connection = self._open()
@@ -102,7 +105,7 @@ class Database:
             with contextlib.closing(opening.connect(self.path, own=False)) as connection:
                 found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(5)")]
         except sqlite3.Error as error:
-            return str(errors.mapped(error, self.path.name))
+            return str(errors.mapped(error, self.path))
         return None if found == ["ok"] else "; ".join(found)
 
     def close(self) -> None:
@@ -117,8 +120,8 @@ class Database:
         except errors.EvidenceError:
             raise
         except sqlite3.Error as error:
-            if not (self.own and errors.is_corruption(error) and opening.is_surely_damaged(self.path)):
-                raise errors.mapped(error, self.path.name) from error
+            if not (self.own and damaged_file.is_damage(error) and damaged_file.is_sure(self.path)):
+                raise errors.mapped(error, self.path) from error
             self._set_aside()
             connection = self._connect()
         return connection
@@ -135,6 +138,7 @@ class Database:
                 schema.create(connection, first_event=int(self.clock.wall() * 1000))
             self._inspect(connection)
             self._identity = self._identity_now()
+            self._is_open = True
         except BaseException:
             connection.close()
             raise
@@ -143,14 +147,13 @@ class Database:
     def _inspect(self, connection: sqlite3.Connection) -> None:
         self._schema_version = connection.execute("PRAGMA schema_version").fetchone()[0]
         self.shape = schema.inspect(connection)
-        problem = self.shape.problem
-        if not problem and not _is_writable(connection):
+        problem, was_unwritable = self.shape.problem, self._is_unwritable
+        self._is_unwritable = not problem and not _is_writable(connection)
+        if self._is_unwritable:
             problem = f"{self.path.name} or its directory cannot be written"
         self.read_only = bool(problem)
-        if problem:
+        if problem or was_unwritable or not self.own:
             self.problem = problem
-        elif not self.own:
-            self.problem = ""
 
     def _look(self) -> None:
         """Notice what other programs did since: put another file in this one's place, or changed its tables.
@@ -160,10 +163,13 @@ class Database:
         """
         if self._is_closed:
             raise errors.StoreUnavailable(f"{self.path.name} has been closed")
-        if self._identity_now() != self._identity:
-            self._identity = _NO_FILE
+        known = self._identity
+        if not self._is_open or self._is_unwritable or self._identity_now() != known:
+            self._is_open = False
             self._connection.close()  # SQLite leaves the log that now lies under the old name alone
             self._connection = self._open()
+            if known in (_NO_FILE, self._identity):
+                return
             self.counters.add("evidence_stores_replaced")
             if self.own:
                 self.problem = f"{self.path.name} was removed or replaced while it was served; the one there is used"
@@ -181,15 +187,19 @@ class Database:
         return int(self._connection.execute("PRAGMA schema_version").fetchone()[0])
 
     def _failed(self, error: sqlite3.Error) -> errors.EvidenceError:
-        if self.own and errors.is_corruption(error):
+        found = errors.mapped(error, self.path)
+        if self.own and damaged_file.is_damage(error):
+            self._is_open = False
             self._connection.close()
-            if opening.is_surely_damaged(self.path):
-                self._set_aside()
-            self._connection = self._open()
-        return errors.mapped(error, self.path.name)
+            with contextlib.suppress(errors.EvidenceError, OSError):  # the next call opens it, or tells why it cannot
+                if damaged_file.is_sure(self.path):
+                    self._set_aside()
+                self._connection = self._open()
+        return found
 
     def _set_aside(self) -> None:
-        copy, dropped = opening.set_aside(self.path, self.clock.wall())
+        copy, dropped = damaged_file.set_aside(self.path, self.clock.wall())
+        self._identity = _NO_FILE
         self.counters.add("evidence_stores_set_aside")
         self.problem = f"{self.path.name} was damaged: kept as {copy.name}, a new one was begun"
         if dropped:

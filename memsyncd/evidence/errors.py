@@ -10,6 +10,9 @@ EvidenceError
 """
 
 import sqlite3
+from pathlib import Path
+
+from memsyncd import damaged_file
 
 
 class EvidenceError(sqlite3.Error):
@@ -47,16 +50,12 @@ _PRIMARY = 0xFF
 """The low byte of SQLite's extended result codes is the primary code."""
 
 
-def is_corruption(error: BaseException) -> bool:
-    """Tell whether SQLite calls the file damaged for certain; a locked or unreadable file is not damaged."""
-    return _primary(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def mapped(error: sqlite3.Error, name: str) -> EvidenceError:
-    """Return the error of the tree that stands for SQLite's `error` on the file `name`."""
-    code = _primary(error)
-    if is_corruption(error):
-        return CorruptStore(f"{name} is damaged: {error}")
+def mapped(error: sqlite3.Error, path: Path) -> EvidenceError:
+    """Return the error of the tree that stands for SQLite's `error` on the file at `path`."""
+    name, code = path.name, _primary(error)
+    if damaged_file.is_damage(error):
+        why = damaged_file.unreadable(path)
+        return StoreUnavailable(f"{name} cannot be read: {why}") if why else CorruptStore(f"{name} is damaged: {error}")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusy(f"{name} is locked by another program")
     if code == sqlite3.SQLITE_FULL:

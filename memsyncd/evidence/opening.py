@@ -1,13 +1,13 @@
-"""Bringing an evidence file under a connection: private from the start, never a newer one, a damaged one set aside."""
+"""Bringing an evidence file under a connection: private from the start, and never a newer one."""
 
 import contextlib
 import os
 import sqlite3
 import struct
-from collections.abc import Sequence
 from pathlib import Path
 
 from memsyncd import regular_file
+from memsyncd.damaged_file import COMPANIONS
 from memsyncd.evidence import errors, schema
 
 BUSY_SECONDS = 10.0
@@ -16,10 +16,6 @@ BUSY_SECONDS = 10.0
 WAL_BYTES = 16 * 1024 * 1024
 """What the write-ahead log is cut back to after a checkpoint (never-again 117)."""
 
-KEPT_COPIES = 3
-"""Damaged files kept beside the store, the newest ones (never-again 49)."""
-
-_COMPANIONS = ("-wal", "-shm")
 _HEADER = struct.Struct(">16s44xi4xI")
 _MAGIC = b"SQLite format 3\x00"
 
@@ -62,7 +58,7 @@ def make_private(path: Path) -> None:
     """Make the file, or what is there of it, readable by its owner alone; SQLite gives its companions the same mode."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    for name in (path, *(Path(f"{path}{suffix}") for suffix in _COMPANIONS)):
+    for name in (path, *(Path(f"{path}{suffix}") for suffix in COMPANIONS)):
         with contextlib.suppress(FileNotFoundError):
             if name.stat().st_mode & 0o777 != 0o600:  # noqa: PLR2004  (the mode itself)
                 name.chmod(0o600)
@@ -99,42 +95,3 @@ def connect(path: Path, *, own: bool) -> sqlite3.Connection:
 def _text(raw: bytes) -> str:
     """Bytes of another program that are no UTF-8 must not make the row unreadable."""
     return raw.decode("utf-8", "replace")
-
-
-def is_surely_damaged(path: Path) -> bool:
-    """Tell whether a fresh look at the file ends in a definite word of corruption (never-again 50)."""
-    try:
-        with contextlib.closing(connect(path, own=False)) as connection:
-            answer = connection.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return errors.is_corruption(error)
-    return answer is None or answer[0] != "ok"
-
-
-def set_aside(path: Path, now: float) -> tuple[Path, int]:
-    """Rename a damaged file and its companions; return its new name and how many older copies were dropped.
-
-    The name is `<file>.corrupt-<epoch seconds>` (facts 16.5). No connection may be open on it.
-    """
-    copies = _copies(path)
-    epoch = max(int(now), *(_epoch(copy) + 1 for copy in copies)) if copies else int(now)
-    target = path.with_name(f"{path.name}.corrupt-{epoch}")
-    for suffix in _COMPANIONS:
-        with contextlib.suppress(FileNotFoundError):
-            Path(f"{path}{suffix}").rename(f"{target}{suffix}")
-    path.rename(target)
-    dropped = [*copies, target][:-KEPT_COPIES]
-    for copy in dropped:
-        for name in (copy, *(Path(f"{copy}{suffix}") for suffix in _COMPANIONS)):
-            name.unlink(missing_ok=True)
-    return target, len(dropped)
-
-
-def _copies(path: Path) -> Sequence[Path]:
-    """Return the damaged copies beside `path`, oldest first."""
-    found = path.parent.glob(f"{path.name}.corrupt-*")
-    return sorted((copy for copy in found if copy.name.rpartition("-")[2].isdecimal()), key=_epoch)
-
-
-def _epoch(copy: Path) -> int:
-    return int(copy.name.rpartition("-")[2])
