@@ -14,6 +14,7 @@ import click
 from daemon.cli import exits
 from daemon.cli.output import silence
 from daemon.cli.surroundings import Surroundings
+from daemon.cli.wording import clean
 from memsyncd.version import __version__
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> 
         return exits.FAILED  # as click answers where it notices first
     except exits.Leave as leave:
         if leave.sentence:
-            click.echo(f"memsyncd: {leave.sentence}", err=True)
+            told = "\n".join(map(clean, leave.sentence.split("\n")))  # it may name what somebody else has named
+            click.echo(f"memsyncd: {told}", err=True)
         return leave.code
     return code if isinstance(code, int) else exits.DONE

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from daemon.disk_watch import FULL_BYTES
 from daemon.doctor.check import Check, failed, passed, unchecked
@@ -34,6 +35,11 @@ class Place:
     writable: bool = True
     error: str = ""
 
+    @property
+    def quoted(self) -> str:
+        """The path as a word of a command to be typed: whoever could name a file could else put a command there."""
+        return quote(self.path)
+
 
 def probes(examined: Examination) -> list[Probe]:
     """Return the checks."""
@@ -51,15 +57,15 @@ def directories(found: Sequence[Place], uid: int) -> Check:
     there = [place for place in found if place.mode is not None or place.error]
     for place in there:
         if place.error:
-            return failed(name, f"{place.path} cannot be looked at: {place.error}", f"`ls -ld {place.path}`")
+            return failed(name, f"{place.path} cannot be looked at: {place.error}", f"`ls -ld {place.quoted}`")
         if place.uid != uid:
             return _of_another(name, place, uid)
         if not stat.S_ISDIR(place.mode or 0):
             return failed(
-                name, f"{place.path} is no directory", f"Move it elsewhere: `mv {place.path} {place.path}.old`."
+                name, f"{place.path} is no directory", f"Move it elsewhere: `mv {place.quoted} {place.quoted}.old`."
             )
         if not place.writable:
-            remedy = f"`chmod u+rwx {place.path}`, or mount its disk writable."
+            remedy = f"`chmod u+rwx {place.quoted}`, or mount its disk writable."
             return failed(name, f"{place.path} cannot be written by you", remedy)
     if not there:
         return unchecked(name, "there are none yet", "They are made by `memsyncd run` and by the first hook.")
@@ -76,7 +82,7 @@ def modes(found: Sequence[Place], uid: int) -> Check:
         return failed(
             "modes",
             f"others can get at what is private: {told}{more}",
-            "; ".join(f"`chmod {'700' if place.is_directory else '600'} {place.path}`" for place in open_[:3]),
+            "; ".join(f"`chmod {'700' if place.is_directory else '600'} {place.quoted}`" for place in open_[:3]),
         )
     if not there:
         return unchecked("modes", "there is nothing of yours yet")
@@ -118,7 +124,8 @@ def _of_another(name: str, place: Place, uid: int) -> Check:
     return failed(
         name,
         f"{place.path} belongs to {owner}, and you are {asker}",
-        f"Type it as {owner} (`sudo -iu {owner} memsyncd doctor`), or make it yours: `chown -R {asker} {place.path}`.",
+        f"Type it as {owner} (`sudo -iu {owner} memsyncd doctor`), or make it yours: "
+        f"`chown -R {asker} {place.quoted}`.",
     )
 
 

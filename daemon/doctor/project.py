@@ -1,6 +1,7 @@
 """The project one stands in: as which its memories are kept, and whether it is captured at all."""
 
 import os
+import shlex
 from functools import partial
 
 from daemon.doctor.check import Check, failed, passed
@@ -26,7 +27,9 @@ def repository(cwd: str, scope: Scope, *, broken: str, is_repository: bool, held
     name = "repository"
     if broken:
         told = f"{broken} is there and cannot be read as a repository, so {cwd} is a project by itself"
-        return failed(name, told, f"`git -C {cwd} status` says what is wrong; then look again.")
+        return failed(
+            name, told, f"`ls -l {shlex.quote(broken)}` shows it; `git worktree repair` mends a moved tree's."
+        )
     if is_wildcard(named):
         told = f"MEM0_PROJECT_ID is a wildcard, which is no project; {scope.app_id} is used instead"
         return failed(name, told, "Unset MEM0_PROJECT_ID, or set it to one project's name.")

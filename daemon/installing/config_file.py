@@ -9,6 +9,7 @@ import grp
 import os
 import pwd
 import secrets
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -157,7 +158,7 @@ def _check_directory(directory: Path, uid: int) -> None:
     if found.st_uid not in (uid, 0):
         raise Unsafe(f"{directory} belongs to user {found.st_uid}: what hooks run must be your own choice")
     if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid, uid)):
-        raise Unsafe(f"{directory} can be written by other users: `chmod go-w {directory}` first")
+        raise Unsafe(f"{directory} can be written by other users: `chmod go-w {shlex.quote(str(directory))}` first")
 
 
 def _is_own_group(gid: int, uid: int) -> bool:

@@ -138,8 +138,8 @@ def decode(body: bytes) -> Any:
 
 
 def cut(text: str) -> str:
-    """Return `text` on one line and at most MAX_MESSAGE characters."""
-    line = " ".join(text.split())
+    """Return `text` on one line and at most MAX_MESSAGE characters, without any that a terminal would act on."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= MAX_MESSAGE else line[: MAX_MESSAGE - 1] + "…"
 
 
