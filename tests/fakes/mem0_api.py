@@ -2,7 +2,8 @@
 
     python -m tests.fakes.mem0_api --port-file FILE --delay SECONDS
 
-prints a JSON line for each request and ends at SIGTERM or SIGINT.
+prints a JSON line for each request, writes the body of each add that is carried out, a line each, to the file of
+--commits, and ends at SIGTERM or SIGINT.
 """
 
 import argparse
@@ -82,13 +83,14 @@ class FakeMem0(ScriptedServer):
 
 
 def main() -> None:
-    """Run apart, for benchmarks."""
+    """Run apart, for benchmarks and for what outlives the test's own threads."""
     parser = argparse.ArgumentParser(description="A fake of the hosted platform on loopback.")
     parser.add_argument("--port-file", type=Path, required=True, help="written when connections are taken")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds until an extraction ends")
     parser.add_argument("--polls", type=int, default=0, help="questions until an extraction ends")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--commits", type=Path, help="where the adds that are carried out are written down")
     parser.add_argument("--quiet", action="store_true", help="print no line for each request")
     options = parser.parse_args()
     stop = threading.Event()
@@ -98,6 +100,9 @@ def main() -> None:
     fake.latency = options.latency
     if not options.quiet:
         fake.on_reply = _print
+    if options.commits:
+        ledger = options.commits.open("wb", buffering=0)
+        fake.on_commit = lambda request: ledger.write(request.body + b"\n")
     with fake:
         part = options.port_file.with_suffix(".part")
         part.write_text(str(fake.port))

@@ -1,0 +1,106 @@
+"""Every point of a scenario's command tried, and the table of what came of it."""
+
+import queue
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Self
+
+from tests.end_to_end.killing.forker import Forker
+from tests.end_to_end.killing.scenario import Scenario, Stage
+from tests.end_to_end.killing.step import Point
+
+Choose = Callable[[Sequence[Point]], Iterable[Point]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one kill: `why` is empty where all was well; `came` tells whether the point came at all."""
+
+    point: Point
+    came: bool
+    why: str = ""
+
+
+class Matrix:
+    """Tries so many kills `at_once`: most of a kill's time is spent waiting. Use it as a context."""
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._free: queue.SimpleQueue[Forker] = queue.SimpleQueue()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        for _ in range(self._at_once):
+            self._free.put(self._stack.enter_context(Forker()))
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(self._at_once))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def kill(self, scenario: Scenario, choose: Choose) -> list[Result]:
+        """Kill the scenario's command at the points that are chosen of all it has."""
+        with Stage(scenario) as stage:
+            with self._forker() as forker:
+                points = list(choose(stage.rehearse(forker)))
+
+            def one(point: Point) -> Result:
+                with self._forker() as forker:
+                    try:
+                        return Result(point, came=stage.kill(forker, point))
+                    except AssertionError as error:
+                        return Result(point, came=True, why=str(error))
+
+            return list(self._pool.map(one, points))
+
+    @contextmanager
+    def _forker(self) -> Iterator[Forker]:
+        forker = self._free.get()
+        try:
+            yield forker
+        finally:
+            self._free.put(forker)
+
+
+def turns(most: int) -> Choose:
+    """Choose of each step, before and after, so many of its turns, spread from the first to the last."""
+
+    def choose(points: Sequence[Point]) -> Iterable[Point]:
+        by_step: dict[tuple[str, str], list[Point]] = defaultdict(list)
+        for point in points:
+            by_step[point.name, point.phase].append(point)
+        return [point for same in by_step.values() for point in spread(most)(same)]
+
+    return choose
+
+
+def spread(most: int) -> Choose:
+    """Choose so many of all points, from the first to the last."""
+
+    def choose(points: Sequence[Point]) -> Iterable[Point]:
+        steps = max(1, min(most, len(points)) - 1)
+        return dict.fromkeys(points[index * (len(points) - 1) // steps] for index in range(steps + 1))
+
+    return choose
+
+
+def table(title: str, results: Sequence[Result]) -> str:
+    """Return a line for each step: how often it was killed before and after, and with what result."""
+    kills: dict[str, Counter[str]] = defaultdict(Counter)
+    for result in results:
+        kills[result.point.name][result.point.phase if result.came else "never"] += 1
+        kills[result.point.name]["wrong"] += bool(result.why)
+    lines = [f"{title}: {sum(result.came for result in results)} kills at {len(kills)} steps"]
+    lines += [
+        f"{counts['before']:5} before {counts['after']:3} after   {'WRONG' if counts['wrong'] else 'right'}   {name}"
+        for name, counts in kills.items()
+    ]
+    return "\n".join(lines)
+
+
+def faults(results: Iterable[Result]) -> str:
+    """Return a line for each kill that did harm; empty where none did."""
+    return "\n".join(f"{result.point}: {result.why}" for result in results if result.why)

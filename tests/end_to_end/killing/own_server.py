@@ -1,0 +1,35 @@
+"""A session delivered to a Mem0 server of one's own, whose answer to a batch confirms it."""
+
+from collections import Counter
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tests.end_to_end.killing.hosted import Hosted
+from tests.end_to_end.killing.scenario import Case
+from tests.end_to_end.test_recorded_session import assert_delivered_once
+from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
+
+
+class OwnServer(Hosted):
+    """The recorded session again."""
+
+    name = "a session to a Mem0 server"
+
+    def serving(self) -> AbstractContextManager[Any]:
+        return FakeMem0Server()
+
+    def connect(self, case: Case) -> None:
+        case.home.api = case.service
+        case.services[case.service.port] = "platform"
+        case.home.environ |= {
+            "MEMSYNCD_PLATFORM_KIND": "mem0-server",
+            "MEM0_API_URL": case.service.url,
+            "MEM0_API_KEY": SERVER_KEY,
+            "MEMSYNCD_RETRY_FIRST_DELAY_SECONDS": "0.1",
+        }
+
+    def requests(self, case: Case) -> Counter[Any]:
+        return Counter(str(request.json["messages"]) for request in case.service.requests("add"))
+
+    def assert_none_is_lost(self, case: Case) -> None:
+        assert_delivered_once(case.home)
