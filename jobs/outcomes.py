@@ -22,11 +22,13 @@ class Done(Outcome):
     """Finished. `summary` is one word or sentence for people; `wake_lane` lets waiting jobs of the lane look again.
 
     `ends` is the id of a job of the lane whose work was this one's: if it waits, it is done in the same transaction.
+    `payload`, if given, replaces the job's: what came of it, in place of what it was made of.
     """
 
     summary: str = ""
     wake_lane: bool = False
     ends: str = ""
+    payload: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Our Huey: its registry, tasks and consumer, with jobs that are claimed where huey's own stores delete them."""
 
 import datetime as dt
+import functools
 import json
 import logging
 import threading
@@ -178,7 +179,7 @@ class ClaimingHuey(Huey):
             except QueueUnavailable:
                 self.give_back(claim)
             return None
-        context = JobContext(claim.job, self.stopping)
+        context = JobContext(claim.job, self.stopping, functools.partial(self._queue.keep, claim))
         task: ClaimTask = task_class(args=(context,), id=claim.job.id, priority=claim.job.priority)
         task.claim = claim
         task.job_context = context

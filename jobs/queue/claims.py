@@ -1,7 +1,7 @@
 """A claim, what a job's code gets of it, and what the workers need of a queue beyond `jobs.queue.contract.JobQueue`."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,14 +22,24 @@ class Claim:
     owner: str
 
 
+Keep = Callable[[Mapping[str, Any]], bool]
+
+
+def _keeps_nothing(payload: Mapping[str, Any]) -> bool:
+    raise NotImplementedError("this run has no claim to write to")
+
+
 class JobContext:
     """Given to a handler for one run of one job."""
 
-    def __init__(self, job: Job, stopping: threading.Event) -> None:
+    def __init__(self, job: Job, stopping: threading.Event, keep: Keep = _keeps_nothing) -> None:
         self.job = job
         """The job as it was claimed."""
         self.stopping = stopping
         """Set when the workers stop: a handler that takes long looks at it and returns soon, say with a Snooze."""
+        self.keep = keep
+        """Write a new payload down in the midst of the run, on the disk before this returns, say that a request is about
+        to leave. False where the claim was lost. May raise QueueUnavailable."""
         self._answered = False
 
     def answered(self) -> None:
@@ -89,6 +99,10 @@ class ClaimQueue(JobQueue, Protocol):
         self, claim: Claim, outcome: Outcome, *, answered: bool = False
     ) -> tuple[Job | None, Claim | None]:
         """Finish, and take the next job in the same commit."""
+
+    def keep(self, claim: Claim, payload: Mapping[str, Any]) -> bool:
+        """Replace a claimed job's payload, on the disk before this returns; False where the claim was lost. TypeError,
+        ValueError: it is not JSON."""
 
     def unclaim(self, *claims: Claim) -> int:
         """Give claims back as if never taken: no attempt, no crash. Return how many were still held."""

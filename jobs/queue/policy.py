@@ -72,8 +72,8 @@ class Verdict:
 def settle(outcome: Outcome, attempts: int, policy: Policy, jitter: float) -> Verdict:
     """Decide what becomes of a job that had `attempts` before this run."""
     match outcome:
-        case Done(summary, wake_lane, ends):
-            return Verdict(JobState.DONE, attempts, bounded(summary), wake_lane=wake_lane, ends=ends)
+        case Done(summary, wake_lane, ends, payload):
+            return Verdict(JobState.DONE, attempts, bounded(summary), payload=payload, wake_lane=wake_lane, ends=ends)
         case Snooze(delay, why, payload, enqueue, wake):
             return Verdict(
                 JobState.WAITING,

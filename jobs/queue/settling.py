@@ -2,7 +2,8 @@
 
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Done, Outcome
@@ -141,6 +142,15 @@ def _settle(
         transaction.counted["jobs_dead"] += 1
     assert settled is not None  # `held` has just read it
     return settled
+
+
+def keep(transaction: Transaction, taken: Claim, payload: Mapping[str, Any]) -> bool:
+    """Replace a claimed job's payload; False where the claim was lost."""
+    row = held(transaction, taken)
+    if row is None:
+        return False
+    transaction.change("UPDATE jobs SET payload = ? WHERE seq = ?", (rows.encode_payload(payload), row["seq"]))
+    return True
 
 
 def hasten(transaction: Transaction, job_id: str, delay: float, moment: Moment) -> bool:

@@ -2,11 +2,11 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome, Snooze
@@ -192,6 +192,10 @@ class SqliteQueue:
             if taken is not None:
                 self.unclaim(taken)
             raise
+
+    def keep(self, claim: Claim, payload: Mapping[str, Any]) -> bool:
+        """Replace a claimed job's payload, on the disk before this returns; False where the claim was lost."""
+        return self._write(lambda transaction: settling.keep(transaction, claim, payload))
 
     def unclaim(self, *claims: Claim) -> int:
         """Give claims back as if never taken; return how many were still held."""

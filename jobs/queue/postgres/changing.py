@@ -1,6 +1,8 @@
 """What a person or a program does to jobs of the shared queue, and what age does: one transaction each."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from jobs.job import Job, JobState
 from jobs.queue import policy
@@ -60,6 +62,17 @@ def set_aside(transaction: Transaction, taken: Claim, why: str, worker: Worker) 
         return None
     claiming.bury(transaction, row, why, worker)
     return claiming.show(transaction, row["key"], worker.codec)
+
+
+def keep(transaction: Transaction, taken: Claim, payload: Mapping[str, Any], worker: Worker) -> bool:
+    """Replace a claimed job's payload; False where the claim was lost."""
+    lanes.lock(transaction, [worker.codec.lane(taken.job.lane)])
+    row = claiming.held(transaction, taken, worker)
+    if row is None:
+        return False
+    sealed = worker.codec.seal(taken.job.id, taken.job.lane, payload)
+    transaction.send("UPDATE memsyncd_jobs SET sealed = %s WHERE key = %s", (sealed, row["key"]))
+    return True
 
 
 def erase(transaction: Transaction, lane: bytes) -> int:

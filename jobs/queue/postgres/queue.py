@@ -2,10 +2,10 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -261,6 +261,10 @@ class PostgresQueue:
             except QueueUnavailable:
                 return job, None  # the finish stands; the next claim meets the same
         return job, taken
+
+    def keep(self, claim: Claim, payload: Mapping[str, Any]) -> bool:
+        """Replace a claimed job's payload, on the disk before this returns; False where the claim was lost."""
+        return self._writer.run(lambda transaction: changing.keep(transaction, claim, payload, self._worker))
 
     def unclaim(self, *claims: Claim) -> int:
         """Give claims back as if never taken; return how many were still held."""

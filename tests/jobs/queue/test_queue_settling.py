@@ -296,3 +296,38 @@ def test_only_a_waiting_job_of_the_lane_is_ended(world: World) -> None:
     world.enqueue("again", lane="s1", priority=1)
     world.run("again", Done("x", ends="ready"))
     assert world.job("ready").state is JobState.READY
+
+
+def test_what_came_of_a_job_may_take_the_place_of_what_it_was_made_of(world: World) -> None:
+    """A finished job keeps the payload that its end brings."""
+    world.enqueue("a", payload={"messages": ["much"]})
+    assert world.run("a", Done("delivered", payload={"memories": 2})).payload == {"memories": 2}
+    assert world.job("a").payload == {"memories": 2}
+
+
+def test_a_payload_kept_in_the_midst_of_a_run_outlives_the_run(world: World) -> None:
+    """What was written down before a request left is there after the worker died, and after an end that brings none."""
+    world.enqueue("a", payload={"posted": False})
+    claim = world.claim("a")
+    assert world.queue.keep(claim, {"posted": True})
+    world.reopen()
+    world.hands.move(LEASE + 1)
+    again = world.claim("a")
+    assert (again.job.payload, again.job.crashes) == ({"posted": True}, 1)
+    assert world.queue.keep(again, {"posted": True, "tries": 2})
+    world.queue.finish(again, Retry("422"))
+    assert world.job("a").payload == {"posted": True, "tries": 2}
+
+
+def test_nothing_is_kept_by_a_claim_that_was_lost(world: World) -> None:
+    """Another has the job by now: its payload is his."""
+    world.enqueue("a", payload={"n": 1})
+    claim = world.claim("a")
+    world.hands.move(LEASE + 1)
+    world.reopen()
+    other = world.claim("a")
+    assert not world.queue.keep(claim, {"n": 2})
+    assert world.queue.keep(other, {"n": 3})
+    with pytest.raises(TypeError):
+        world.queue.keep(other, {"n": object()})
+    assert world.job("a").payload == {"n": 3}
