@@ -4,7 +4,7 @@ A request that was under way may still become memories: they are looked for unti
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from jobs.delivery import MAX_ATTEMPTS, Delivery
@@ -13,13 +13,15 @@ from jobs.job import NewJob
 from jobs.outcomes import Done, GiveUp, Outcome, Retry, Snooze
 from jobs.queue.claims import JobContext
 from memsyncd.clock import from_rfc3339
-from memsyncd.platforms.owned import Lists, OwnedMemory, Owner
+from memsyncd.platforms.owned import ListingCut, Lists, OwnedMemory, Owner
 from memsyncd.platforms.platform import Platform, PlatformError, Rejected
 
 FORGET = "forget"
 
 LOOK_SECONDS = 15.0
 """How often late memories are looked for."""
+
+LISTED_IN_PART = "the platform lists only a part of the memories that it holds: more of these may be among the others"
 
 CLOCK_SECONDS = 5.0
 """By how much the platform's clock may be ahead of ours when it tells what was there before the request to forget."""
@@ -29,7 +31,8 @@ CLOCK_SECONDS = 5.0
 class Forgotten:
     """What is to go. `everything` is a request for the platform's memories too; without it only what comes of the
     `packets` goes, which were under way. One of `session_id`, `memory_id` and `app_id` says whose; `shared` is a
-    request for what a project's people share, with `project_id`. `at` is when it was asked for, Unix seconds."""
+    request for what a project's people share, under `project_id` and under `legacy_id`, as older versions did. `at` is
+    when it was asked for, Unix seconds."""
 
     user_id: str
     at: float
@@ -40,6 +43,7 @@ class Forgotten:
     app_id: str = ""
     project_id: str = ""
     packets: Sequence[str] = ()
+    legacy_id: str = ""
 
     def is_whose(self, memory: OwnedMemory) -> bool:
         """Whether a memory is the session's, or the project's or of a part of it (`tool/sub`; facts 14.8)."""
@@ -48,7 +52,11 @@ class Forgotten:
         if not self.app_id:
             return False
         if memory.app_id == self.app_id:
-            return memory.agent_id in ("", self.project_id)  # another project may have the same short name
+            return memory.agent_id in (
+                "",
+                self.project_id,
+                self.legacy_id,
+            )  # another project may have the same short name
         return memory.app_id.startswith(self.app_id + "/")
 
     def goes(self, memory: OwnedMemory, *, now: bool) -> bool:
@@ -60,6 +68,13 @@ class Forgotten:
             return False
         made = from_rfc3339(memory.created_at)
         return now or made is None or made <= self.at + CLOCK_SECONDS
+
+    def narrower(self, owner: Owner) -> Sequence[Owner]:
+        """Return what to list in place of an owner who has more than is listed."""
+        if self.session_id:
+            return [replace(owner, run_id=self.session_id)]
+        projects = [each for each in (self.project_id, self.legacy_id) if each and owner.user_id]
+        return [replace(owner, app_id=self.app_id), *(replace(owner, project_id=each) for each in projects)]
 
 
 @dataclass(slots=True)
@@ -127,26 +142,44 @@ def delete_remotely(
             _delete(platform, what.memory_id, tally, on_deleted)
         for owner in _owners(what):
             # listed whole before the first goes: what is deleted moves the pages behind it
-            for memory_id in list(_listed(platform, owner, what, now=now)):
+            listed, left = _listed(platform, owner, what, now=now)
+            for memory_id in listed:
                 _delete(platform, memory_id, tally, on_deleted)
+            if left:
+                raise Rejected(LISTED_IN_PART)
     except PlatformError as error:
         tally.failure = error
         tally.reasons.append(error.message)
     return tally
 
 
-def _listed(platform: Platform, owner: Owner, what: Forgotten, *, now: bool) -> Sequence[str]:
+def _listed(platform: Platform, owner: Owner, what: Forgotten, *, now: bool) -> tuple[Sequence[str], bool]:
+    """Return the memories of an owner that go, and whether there are some that were not looked at."""
     if platform.kind == "local":
-        return ()
-    lists = cast("Lists", platform)  # every platform elsewhere lists
-    return [memory.id for page in lists.memories_of(owner) for memory in page if what.goes(memory, now=now)]
+        return (), False
+    found, is_cut = _goes(platform, owner, what, now=now)
+    if not is_cut:
+        return found, False
+    looks = [_goes(platform, each, what, now=now) for each in what.narrower(owner)]
+    found += [each for more, _ in looks for each in more]
+    return list(dict.fromkeys(found)), any(is_cut for _, is_cut in looks)
+
+
+def _goes(platform: Platform, owner: Owner, what: Forgotten, *, now: bool) -> tuple[list[str], bool]:
+    found: list[str] = []
+    try:
+        for page in cast("Lists", platform).memories_of(owner):  # every platform elsewhere lists
+            found += [memory.id for memory in page if what.goes(memory, now=now)]
+    except ListingCut:
+        return found, True
+    return found, False
 
 
 def _owners(what: Forgotten) -> Sequence[Owner]:
     if what.memory_id or not (what.everything or what.packets):
         return ()
-    shared = [Owner(project_id=what.project_id)] if what.shared and what.project_id else []
-    return [Owner(user_id=what.user_id), *shared]
+    shared = [each for each in (what.project_id, what.legacy_id) if each] if what.shared else []
+    return [Owner(user_id=what.user_id), *(Owner(project_id=each) for each in shared)]
 
 
 def _delete(platform: Platform, memory_id: str, tally: Tally, on_deleted: Callable[[], object]) -> None:

@@ -13,6 +13,9 @@ from daemon.forgetting.target import Target
 from jobs import forgetting as remote
 from jobs.forgetting import Forgotten, Tally
 from jobs.queue.errors import QueueError
+from memsyncd.evidence.event import Scope
+from memsyncd.evidence.payloads import clean
+from memsyncd.scope.remote import shared_ids
 from memsyncd.scope.user import is_wildcard
 
 DELETED, PARTIAL, DRY = "deleted", "partial", "refused"
@@ -51,9 +54,10 @@ class Forgetting:
         self._lock = threading.Lock()
 
     def target(self, request: Mapping[str, Any]) -> Target:
-        """Return what a request names: one of `session`, `memory` and `cwd`."""
+        """Return what a request names: one of `session`, `memory` and `cwd`, its half characters replaced as in all
+        that is stored."""
         parts = self._parts
-        session, memory = str(request.get("session") or ""), str(request.get("memory") or "")
+        session, memory = clean(str(request.get("session") or "")), clean(str(request.get("memory") or ""))
         asked = Target(
             key=uuid.uuid4().hex[:16],
             at=parts.clock.wall(),
@@ -63,11 +67,18 @@ class Forgetting:
             shared=bool(request.get("include_project_memory")),
         )
         if session:
-            return replace(asked, project_id=self._project_of(session))
+            scope = self._scope_of(session)
+            return replace(asked, project_id=scope.project_id) if scope else asked
         if memory:
             return asked
         scope = parts.resolver.resolve(str(request["cwd"]))
-        return replace(asked, repo_id=scope.repo_id, app_id=scope.app_id, project_id=scope.project_id, root=scope.root)
+        return replace(
+            asked,
+            repo_id=clean(scope.repo_id),
+            app_id=clean(scope.app_id),
+            project_id=clean(scope.project_id),
+            root=clean(scope.root),
+        )
 
     def summary(self, target: Target) -> dict[str, Any]:
         """Return what would go, and change nothing."""
@@ -168,6 +179,7 @@ class Forgetting:
             app_id=target.app_id,
             project_id=target.project_id,
             packets=tuple(found.packets if target.remote else found.open_packets),
+            legacy_id=self._legacy_id(target),
         )
 
     @property
@@ -175,13 +187,16 @@ class Forgetting:
         """Whether the platform keeps memories of its own, beside what is on this machine."""
         return self._parts.platform.kind != "local"
 
-    def _project_of(self, session_id: str) -> str:
-        """Return the project that a session's shared memories are of; empty where no evidence tells it."""
-        for _, store in self._parts.served.stores():
-            scope = store.scope(session_id)
-            if scope is not None:
-                return scope.project_id
-        return ""
+    def _legacy_id(self, target: Target) -> str:
+        """Return the bare id that older versions shared the project's memories under; "" where there is none."""
+        scope = self._scope_of(target.session_id) if target.session_id else None
+        app_id, identity = (scope.app_id, scope.repo_id) if scope else (target.app_id, target.repo_id)
+        return "".join(shared_ids(app_id, "", identity))
+
+    def _scope_of(self, session_id: str) -> Scope | None:
+        """Return where a session was; None where no evidence tells it."""
+        scopes = (store.scope(session_id) for _, store in self._parts.served.stores())
+        return next((scope for scope in scopes if scope is not None), None)
 
 
 def _told(target: Target) -> dict[str, str]:

@@ -13,7 +13,7 @@ from memsyncd.platforms.addresses import Resolve, system_resolver
 from memsyncd.platforms.http_answer import AnswerTooLongError
 from memsyncd.platforms.json_api import JsonApi
 from memsyncd.platforms.network import Network
-from memsyncd.platforms.owned import MAX_OWNED_PAGES, OwnedMemory, Owner, owned
+from memsyncd.platforms.owned import MAX_OWNED_PAGES, ListingCut, OwnedMemory, Owner, owned
 from memsyncd.platforms.platform import (
     Accepted,
     Account,
@@ -174,10 +174,12 @@ class Mem0Platform:
         return True
 
     def memories_of(self, owner: Owner, *, pages: int = MAX_OWNED_PAGES) -> Iterator[Sequence[OwnedMemory]]:
-        """List an owner's memories, newest first, a page at a time, up to `pages` (facts 14.8)."""
+        """List an owner's memories, newest first, a page at a time, up to `pages` (facts 14.8). Raises ListingCut."""
         body = {"filters": mem0_requests.owner_filters(owner)}
-        for page in self._pages("POST", "/v3/memories/", body, most=pages):
+        for number, page in enumerate(self._pages("POST", "/v3/memories/", body, most=pages), start=1):
             yield [memory for item in page.items if (memory := owned(item)) is not None]
+            if number == pages and page.next:
+                raise ListingCut
 
     def ping(self) -> Account:
         """Make the cheapest authenticated round trip."""

@@ -116,10 +116,11 @@ def packet_filters(packet_id: str, *, user_id: str, app_id: str) -> Filter:
 
 
 def owner_filters(owner: Owner) -> Filter:
-    """Return the filters that list an owner's memories, of whatever app."""
-    if owner.project_id:
-        return {"AND": [{"agent_id": identity("agent", owner.project_id)}]}
-    return {"AND": [{"user_id": identity("user", owner.user_id)}]}
+    """Return the filters that list an owner's memories."""
+    given = {"user": owner.user_id, "agent": owner.project_id, "app": owner.app_id, "run": owner.run_id}
+    if not owner.user_id and not owner.project_id:
+        raise Rejected("memories of nobody")
+    return {"AND": [{f"{what}_id": identity(what, each)} for what, each in given.items() if each]}
 
 
 def page_path(path: str, number: int, size: int = PAGE_SIZE) -> str:

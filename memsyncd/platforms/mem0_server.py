@@ -16,7 +16,7 @@ from memsyncd.platforms.addresses import Resolve, system_resolver
 from memsyncd.platforms.json_api import JsonApi
 from memsyncd.platforms.mem0 import RETRY_SEARCH_SECONDS, SEARCH_SECONDS
 from memsyncd.platforms.network import Network
-from memsyncd.platforms.owned import MAX_OWNED_PAGES, OwnedMemory, Owner, owned
+from memsyncd.platforms.owned import MAX_OWNED_PAGES, ListingCut, OwnedMemory, Owner, owned
 from memsyncd.platforms.platform import (
     Accepted,
     Account,
@@ -167,10 +167,12 @@ class Mem0ServerPlatform:
         *,
         pages: int = MAX_OWNED_PAGES,  # noqa: ARG002  (there is only one)
     ) -> Iterator[Sequence[OwnedMemory]]:
-        """List an owner's memories: one page, of the 1,000 that the server lists at most."""
+        """List an owner's memories: one page, of the 1,000 that the server lists at most. Raises ListingCut."""
         path = mem0_server_requests.owner_path(owner)
         items = answers.page(self._ask("GET", path, None, LOOK_SECONDS)).items
         yield [memory for item in items if (memory := owned(item)) is not None]
+        if len(items) >= mem0_requests.MAX_TOP_K:
+            raise ListingCut
 
     def ping(self) -> Account:
         """Make the cheapest authenticated round trip; the server tells no account."""

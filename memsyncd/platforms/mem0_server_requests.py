@@ -93,11 +93,12 @@ def listing_path(user_id: str, top_k: int = MAX_TOP_K) -> str:
 
 
 def owner_path(owner: Owner) -> str:
-    """Return the path that lists an owner's memories."""
-    if not owner.project_id:
-        return listing_path(owner.user_id)
-    asked = {"agent_id": entity("agent", owner.project_id), "top_k": MAX_TOP_K}
-    return f"/memories?{urllib.parse.urlencode(asked)}"
+    """Return the path that lists an owner's memories. The server's listing knows no app."""
+    given = {"user": owner.user_id, "agent": owner.project_id, "run": owner.run_id}
+    if not owner.user_id and not owner.project_id:
+        raise Rejected("memories of nobody")
+    asked = {f"{what}_id": entity(what, each) for what, each in given.items() if each}
+    return f"/memories?{urllib.parse.urlencode({**asked, 'top_k': MAX_TOP_K})}"
 
 
 def entity(what: str, given: str) -> str:

@@ -90,7 +90,7 @@ class Api:
         except BadFilterError as error:
             return _invalid(str(error))
         if route == "list":
-            shown = [{**one, "session_id": one["run_id"]} for one in self._store.matching(filters)]
+            shown = [_listed(one) for one in self._store.matching(filters)]
             return self._page(request, [lambda one=one: one for one in shown])  # type: ignore[misc]
         return self._search(body)
 
@@ -120,6 +120,11 @@ class Api:
             "previous": address(page - 1) if page > 1 else None,
             "results": [item() for item in items[start:end]],
         }
+
+
+def _listed(memory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a memory as the listing shows it: its run is called otherwise there."""
+    return {"session_id" if name == "run_id" else name: value for name, value in memory.items()}
 
 
 def _is_message(one: Any) -> bool:
