@@ -21,8 +21,8 @@ _PRIMARY = 0xFF
 
 
 def is_damage(error: BaseException) -> bool:
-    """Tell whether SQLite calls the file damaged. So it does also where the disk refused a read (EIO): `unreadable` tells
-    that apart."""
+    """Tell whether SQLite calls the file damaged. It does so where the disk refused a read (EIO) too, which `unreadable`
+    tells apart."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(code, int) and code & _PRIMARY in _DAMAGE
 

@@ -18,6 +18,7 @@ from daemon.status.given_up import forgetting, given_up
 from daemon.status.history import history_document
 from daemon.status.live_jobs import LiveJobs
 from daemon.status.metrics import metrics_text
+from daemon.status.parts import Finding, QueuePart
 from daemon.status.report import (
     EvidencePart,
     ExtractionPart,
@@ -36,6 +37,7 @@ from daemon.telemetry.told import telemetry_part
 from jobs.job import JobState
 from jobs.poll import POLL
 from jobs.queue.contract import Destination
+from jobs.queue.errors import QueueUnavailable
 from jobs.queue.workers import Workers
 from memsyncd.version import __version__
 
@@ -66,9 +68,9 @@ class LiveView:
     def status_parts(self) -> StatusParts:
         """Gather what the status is made of."""
         parts, now = self.parts, self.parts.clock.wall()
-        destinations = parts.queue.destinations()
+        queue, trouble = self._queue()
         open_extractions, oldest = parts.extractions.counts()
-        counts, pauses = parts.queue.counts(), parts.gate.pauses.state()
+        pauses = parts.gate.pauses.state()
         return StatusParts(
             version=__version__,
             now=now,
@@ -78,24 +80,24 @@ class LiveView:
             started_at=self.started_at,
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
             spools=[_spool_part(spool, parts.clock.age) for spool in parts.served.spools()],
-            jobs=counts,
-            destinations=destinations,
-            platform=self._platform(destinations),
+            jobs=queue.counts,
+            destinations=queue.destinations,
+            platform=self._platform(queue.destinations),
             extraction=ExtractionPart(open_extractions, oldest),
             evidence=self._evidence(),
             telemetry=self._telemetry(),
             counters=parts.counters.snapshot(),
             sizes=sizes(parts.places, parts.served.spools()),
-            findings=parts.findings.all(),
+            findings=[*parts.findings.all(), *trouble],
             last_progress_at=self._last_progress_at(now),
-            standing_jobs=self._standing_jobs(),
+            standing_jobs=queue.timers,
             oldest_claim_seconds=self.workers.oldest_claim_age(),
             longest_call_seconds=parts.platform.longest_call_seconds,
             paused=pauses.is_paused,
             paused_until=pauses.everything.until if pauses.everything else None,
             paused_projects=[PausedPart(each.root, each.pause.until) for each in pauses.projects],
-            given_up=given_up(parts.queue.jobs, counts.dead, parts.served.spools()),
-            forgetting=forgetting(parts.queue.jobs),
+            given_up=queue.given_up,
+            forgetting=queue.forgetting,
             socket=str(parts.places.status_socket),
             data=str(parts.places.data),
         )
@@ -108,9 +110,19 @@ class LiveView:
         """Return the Unix time of the last progress by the clock of `now`: a clock set back must not hide a hang."""
         return None if self._progressed_at is None else now - (self.parts.clock.monotonic() - self._progressed_at)
 
-    def _standing_jobs(self) -> int:
-        kinds = STANDING if self.parts.telemetry else {POLL}
-        return sum(len(self.parts.queue.jobs(state=JobState.WAITING, kind=kind)) for kind in kinds)
+    def _queue(self) -> tuple[QueuePart, Sequence[Finding]]:
+        """Ask the queue; where it cannot be used, the rest of the status is told all the same, with that."""
+        parts = self.parts
+        queue = parts.queue
+        kinds = STANDING if parts.telemetry else {POLL}
+        try:
+            counts = queue.counts()
+            timers = sum(len(queue.jobs(state=JobState.WAITING, kind=kind)) for kind in kinds)
+            dead = given_up(queue.jobs, counts.dead, parts.served.spools())
+            return QueuePart(counts, timers, queue.destinations(), dead, forgetting(queue.jobs)), ()
+        except QueueUnavailable as error:
+            where = str(parts.places.queue_file)
+            return QueuePart(), [Finding("queue-unavailable", where=where, detail=str(error))]
 
     def _telemetry(self) -> TelemetryPart:
         parts = self.parts

@@ -3,7 +3,6 @@
 import contextlib
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from daemon import lock
@@ -16,21 +15,20 @@ from daemon.settings import Settings, load
 from daemon.status import offline_jobs, snapshot
 from daemon.status.given_up import forgetting, given_up
 from daemon.status.parts import (
-    NO_JOBS,
     EvidencePart,
     ExtractionPart,
     Finding,
-    GivenUp,
     PausedPart,
     Phase,
     PlatformPart,
+    QueuePart,
     SpoolPart,
     StatusParts,
 )
 from daemon.status.sizes import sizes
 from daemon.telemetry.told import telemetry_part
 from jobs.job import JobState
-from jobs.queue.contract import Destination, QueueCounts
+from jobs.queue.contract import Destination
 from jobs.queue.errors import NewerSchema
 from memsyncd.evidence import schema
 from memsyncd.version import __version__
@@ -42,7 +40,7 @@ MANY_TIMERS = 1000
 
 OPEN_EXTRACTIONS = f"""SELECT count(*), min(nullif(waiting_since, 0)) FROM memsyncd_posts
     WHERE batch >= 0 AND event_id <> ''
-    AND packet_id IN (SELECT packet_id FROM flushes WHERE {schema.CLOSED_SQL})"""  # noqa: S608  (a constant)
+    AND packet_id IN (SELECT packet_id FROM flushes WHERE {schema.UNCONFIRMED_SQL})"""  # noqa: S608  (a constant)
 
 UNSENT = "SELECT count(*), count(DISTINCT session_id) FROM events WHERE flush_id IS NULL"
 
@@ -128,18 +126,7 @@ def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Queue:
-    """What the queue's file tells. `timers` is how many of the waiting jobs are the daemon's own timers."""
-
-    counts: QueueCounts = NO_JOBS
-    timers: int = 0
-    destinations: Sequence[Destination] = ()
-    given_up: GivenUp | None = None
-    forgetting: int = 0
-
-
-def _queue(path: Path, spools: Sequence[Spool], now: float, findings: list[Finding]) -> _Queue:
+def _queue(path: Path, spools: Sequence[Spool], now: float, findings: list[Finding]) -> QueuePart:
     try:
         with offline_jobs.reader(path) as queue:
             if queue:
@@ -148,13 +135,13 @@ def _queue(path: Path, spools: Sequence[Spool], now: float, findings: list[Findi
                 )
                 counts = queue.counts(now)
                 dead = given_up(queue.jobs, counts.dead, spools)
-                return _Queue(counts, timers, queue.destinations(), dead, forgetting(queue.jobs))
+                return QueuePart(counts, timers, queue.destinations(), dead, forgetting(queue.jobs))
     except snapshot.NotADatabaseError as error:
         newer = isinstance(error.__cause__, NewerSchema)
         findings.append(
             Finding("queue-newer" if newer else "queue-unreadable", where=str(path), detail="" if newer else str(error))
         )
-    return _Queue()
+    return QueuePart()
 
 
 def _platform(settings: Settings, destinations: Sequence[Destination]) -> PlatformPart:

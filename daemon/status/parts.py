@@ -63,6 +63,18 @@ class GivenUp:
 
 
 @dataclass(frozen=True, slots=True)
+class QueuePart:
+    """What a queue tells; all of it is empty where it cannot be asked. `timers` is how many of the waiting jobs are the
+    daemon's own, `forgetting` how many requests to forget look for late memories still."""
+
+    counts: QueueCounts = NO_JOBS
+    timers: int = 0
+    destinations: Sequence[Destination] = ()
+    given_up: GivenUp | None = None
+    forgetting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PausedPart:
     """A project paused by itself: the root of its working tree, and the pause's end in Unix seconds, or None."""
 

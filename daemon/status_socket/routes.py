@@ -17,6 +17,7 @@ from daemon.status_socket import asked_for
 from daemon.status_socket.asked_for import Refused
 from daemon.status_socket.http_message import TEXT, Request, Response, json_response, refusal
 from jobs.job import JobState
+from jobs.queue.errors import QueueError
 from memsyncd.notes.errors import NoteError, NoteRefused
 
 THREADS = 2
@@ -101,6 +102,8 @@ class Routes:
                 return await route.call(request, job_id)
         except Refused as refused:
             return refused.response
+        except QueueError as error:
+            return refusal(503, f"{error}.")
         except TimeoutError:
             return refusal(504, "The daemon took too long for this answer.")
 

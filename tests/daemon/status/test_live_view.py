@@ -56,3 +56,16 @@ def test_a_clock_set_back_does_not_hide_a_hang(home: Composed) -> None:
     hands.wall_now -= 7_200.0
     hands.move(60.0)
     assert home.view.status_parts().last_progress_at == hands.wall_now - 60.0
+
+
+def test_a_queue_that_cannot_be_used_hides_nothing_else(home: Composed) -> None:
+    """Status is red for it and answers with all the rest, and `/healthz` says why in a sentence (never-again 134)."""
+    (home.parts.served.spool("claude-code").pending / "a.json").write_text("{}")
+    home.parts.queue.close()
+    status = home.view.status()
+    assert status["state"] == "degraded"
+    assert [problem["code"] for problem in status["problems"]] == ["queue-unavailable"]
+    assert status["spools"][0]["pending"] == 1
+    is_healthy, reasons = home.view.health()
+    assert not is_healthy
+    assert "queue" in reasons[0]

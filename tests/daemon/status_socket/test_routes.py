@@ -13,6 +13,7 @@ from daemon.searching.request import parsed
 from daemon.status_socket import routes as routes_module
 from daemon.status_socket.http_message import Request, Response
 from daemon.status_socket.routes import Routes, routes
+from jobs.queue.errors import QueueUnavailable
 
 
 class View:
@@ -281,6 +282,18 @@ def test_what_is_wrong_is_said(handler: Routes, view: View, line: str, body: byt
     assert part in said["error"]
     assert ("Allow" in response.headers) == (status == 405)
     assert view.asked == []
+
+
+def test_a_queue_that_cannot_be_used_is_503(monkeypatch: pytest.MonkeyPatch, handler: Routes, view: View) -> None:
+    """A monitor hears that it is for now and why, not that the daemon is at fault."""
+
+    def away(*_: object) -> None:
+        raise QueueUnavailable("the queue cannot be used: disk I/O error (SQLITE_IOERR)")
+
+    monkeypatch.setattr(view, "jobs", away)
+    response, document = ask(handler, "GET", "/jobs")
+    assert response.status == 503
+    assert "SQLITE_IOERR" in str(document)
 
 
 def test_an_answer_that_takes_too_long_is_504(monkeypatch: pytest.MonkeyPatch, handler: Routes, view: View) -> None:
