@@ -74,7 +74,7 @@ def number(
         return default
     try:
         number = (int if whole else float)(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # an integer may be beyond any float
         number = math.nan
     if isinstance(given, bool) or not least <= number <= most:
         kind = "a whole number" if whole else "a number"

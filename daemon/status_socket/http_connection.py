@@ -62,6 +62,7 @@ class HttpConnection:
         self._counters = counters
         self._is_crowded = is_crowded
         self._headers = headers
+        self._takes_body = True
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
 
     async def serve(self) -> None:
@@ -79,11 +80,12 @@ class HttpConnection:
         response = await self._answer(request) if request is not None else None
         if request is None or response is None:
             return False
-        await self._respond(response, request.method, close=self._is_crowded())
+        await self._respond(response, close=self._is_crowded())
         return self._parser.our_state is h11.DONE and self._parser.their_state is h11.DONE
 
     async def _take(self) -> Request | None:
         """Return a request that came in whole and in time, or None, refused if there was one."""
+        self._takes_body = True
         try:
             async with asyncio.timeout(self._limits.request_seconds):
                 return await self._request()
@@ -121,6 +123,7 @@ class HttpConnection:
                 await self._receive()
             elif isinstance(event, h11.Request):
                 head = event
+                self._takes_body = head.method != b"HEAD"
                 _check_head(event, self._limits.body_bytes)
             elif isinstance(event, h11.Data):
                 body += event.data
@@ -163,14 +166,14 @@ class HttpConnection:
         """Answer a request that was not taken, and read on for a moment: closing over what the client still sends
         would cost it the answer."""
         self._counters.add("socket_requests_refused")
-        await self._respond(response, "GET", close=True)
+        await self._respond(response, close=True)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
         async with asyncio.timeout(_DRAIN_SECONDS):
             while await asyncio.get_running_loop().sock_recv(self._socket, self._limits.header_bytes):
                 pass
 
-    async def _respond(self, response: Response, method: str, *, close: bool) -> None:
+    async def _respond(self, response: Response, *, close: bool) -> None:
         if self._parser.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
         headers = [
@@ -184,7 +187,7 @@ class HttpConnection:
             headers.append(("Connection", "close"))
         phrase = HTTPStatus(response.status).phrase
         head = h11.Response(status_code=response.status, headers=headers, reason=phrase)
-        data = [h11.Data(data=response.body)] if method != "HEAD" else []
+        data = [h11.Data(data=response.body)] if self._takes_body else []
         async with asyncio.timeout(self._limits.request_seconds):
             await self._send(head, *data, h11.EndOfMessage())
 

@@ -8,6 +8,7 @@ NAMES = (
     "handoffs",
     "hook_input",
     "transcripts",
+    "socket_requests",
 )
 
 
