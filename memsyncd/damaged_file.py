@@ -21,8 +21,8 @@ _PRIMARY = 0xFF
 
 
 def is_damage(error: BaseException) -> bool:
-    """Tell whether SQLite calls the file damaged. It does so where the disk refused a read (EIO) too, which `unreadable`
-    tells apart."""
+    """Tell whether SQLite calls the file damaged. It does so where the disk refused a read too (EIO): `unreadable`
+    tells that apart."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(code, int) and code & _PRIMARY in _DAMAGE
 
