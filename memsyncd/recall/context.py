@@ -30,7 +30,21 @@ TAG = "memsyncd-memories"
 
 _UNTOLD_BRANCHES = frozenset({"", "main", "master", "unknown", "detached"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_CLAIMED = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join((TAG, *TAGS))})\b)", re.IGNORECASE)
+_UNSEEN = re.compile("[\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]")
+"""What a model reads and nobody sees: marks that turn the direction of text, blanks without width, and letters of the
+tag block. The joiners U+200C and U+200D stay, for scripts and emoji need them."""
+
+_FRAMES = (
+    TAG,
+    *TAGS,
+    "system",
+    "user_query",
+    "user_request",
+    "user_instructions",
+    "environment_context",
+    "hook_context",
+)
+_CLAIMED = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(_FRAMES)})\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +90,13 @@ def clamped(budget: int) -> int:
 
 
 def words(text: str) -> str:
-    """Return `text` fit for a line: redacted, white space and control characters one space, fit for UTF-8.
+    """Return `text` fit for a line: redacted, white space and control characters one space, fit for UTF-8, and nothing
+    in it that cannot be seen.
 
-    A `<` before the name of one of our own or the harness's elements becomes `[`: none ends a frame early.
+    A `<` before the name of one of our own or a harness's elements becomes `[`: none ends a frame early.
     """
-    return _CLAIMED.sub("[", " ".join(_CONTROL.sub(" ", redact(repaired(text))).split()))
+    seen = text if text.isascii() else _UNSEEN.sub("", repaired(text))
+    return _CLAIMED.sub("[", " ".join(_CONTROL.sub(" ", redact(seen)).split()))
 
 
 def branch_label(branch: object) -> str:
