@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from memsyncd.evidence.event import NewEvent
 from memsyncd.evidence.payloads import clean
-from memsyncd.evidence.schema import CLOSED_SQL, Shape
+from memsyncd.evidence.schema import UNCONFIRMED_SQL, Shape
 
 KEPT_FINGERPRINTS = 200_000
 """The newest so many; older events are told by the time they were captured at (daemon/forgetting)."""
@@ -52,7 +52,9 @@ def belongings(connection: sqlite3.Connection, shape: Shape, whose: Whose) -> Be
     packets: list[str] = []
     open_packets: list[str] = []
     for condition, values in _conditions(shape, "flushes", whose, sessions):
-        rows = connection.execute(f"SELECT packet_id, {CLOSED_SQL} FROM flushes WHERE {condition}", values).fetchall()
+        rows = connection.execute(
+            f"SELECT packet_id, {UNCONFIRMED_SQL} FROM flushes WHERE {condition}", values
+        ).fetchall()
         packets += [str(name) for name, _ in rows]
         open_packets += [str(name) for name, is_open in rows if is_open]
     counts = {}

@@ -59,7 +59,8 @@ class Event:
 
 
 class PacketStatus(StrEnum):
-    """The states of a packet, as existing plugins store them (facts 2.1)."""
+    """The states of a packet, as existing plugins store them (facts 2.1); `SHARED`, in a store of ours alone, while it
+    is in a queue that several machines share, which delivers it from then on."""
 
     PREPARED = "prepared"
     QUEUED = "semantic-queued"
@@ -70,6 +71,7 @@ class PacketStatus(StrEnum):
     ERROR = "error"
     EXPLICITLY_STORED = "explicitly-stored"
     GAVE_UP = "gave-up"
+    SHARED = "shared"
 
 
 IN_FLIGHT = frozenset({PacketStatus.PREPARED, PacketStatus.QUEUED})
@@ -107,7 +109,7 @@ class Packet:
     @property
     def is_open(self) -> bool:
         """Whether delivery is not over."""
-        return self.status not in CLOSED
+        return self.status not in CLOSED and self.status != PacketStatus.SHARED
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from memsyncd.evidence.event import Event, Packet, PacketStatus, Scope
 from memsyncd.evidence.moments import moment_text, stored_moment
 from memsyncd.evidence.payloads import clean
-from memsyncd.evidence.schema import CLOSED_SQL, POSTS_SQL, Shape
+from memsyncd.evidence.schema import OPEN_SQL, POSTS_SQL, UNCONFIRMED_SQL, Shape
 
 PERIODIC = "periodic"
 
@@ -50,13 +50,18 @@ def packet(connection: sqlite3.Connection, shape: Shape, wanted: str) -> Packet 
 
 def open_packet(connection: sqlite3.Connection, shape: Shape, session_id: str, repo_id: str) -> Packet | None:
     """Return the session's oldest packet whose delivery is not over (facts 2.4, 2.8)."""
-    found = _packets(connection, shape, f"session_id = ? AND repo_id = ? AND {CLOSED_SQL}", (session_id, repo_id))
+    found = _packets(connection, shape, f"session_id = ? AND repo_id = ? AND {OPEN_SQL}", (session_id, repo_id))
     return found[0] if found else None
 
 
 def open_packets(connection: sqlite3.Connection, shape: Shape) -> Sequence[Packet]:
     """Return every packet whose delivery is not over, oldest first."""
-    return _packets(connection, shape, CLOSED_SQL, ())
+    return _packets(connection, shape, OPEN_SQL, ())
+
+
+def shared_packets(connection: sqlite3.Connection, shape: Shape, limit: int) -> Sequence[Packet]:
+    """Return packets that a shared queue has taken and whose end is not known yet, oldest first."""
+    return _packets(connection, shape, f"{UNCONFIRMED_SQL} AND status = 'shared'", ())[:limit]
 
 
 def packets_of(connection: sqlite3.Connection, shape: Shape, session_ids: Sequence[str]) -> Sequence[Packet]:

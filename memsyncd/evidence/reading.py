@@ -9,7 +9,7 @@ from dataclasses import replace
 from memsyncd.evidence import payloads
 from memsyncd.evidence.event import IN_FLIGHT, Event, Scope, SessionActivity
 from memsyncd.evidence.moments import moment_text
-from memsyncd.evidence.schema import CLOSED_SQL, Shape
+from memsyncd.evidence.schema import OPEN_SQL, Shape
 from memsyncd.hooks.record import UNKNOWN_SESSION
 
 PAGE = 256
@@ -79,7 +79,7 @@ def is_all_sent(connection: sqlite3.Connection, session_id: str) -> bool:
     """Tell whether the session has no event in no packet, of whatever repository, and no packet that is open."""
     row = connection.execute(
         f"""SELECT EXISTS (SELECT 1 FROM events WHERE session_id = :session AND flush_id IS NULL)
-            OR EXISTS (SELECT 1 FROM flushes WHERE session_id = :session AND {CLOSED_SQL})""",
+            OR EXISTS (SELECT 1 FROM flushes WHERE session_id = :session AND {OPEN_SQL})""",
         {"session": session_id},
     ).fetchone()
     return not row[0]
@@ -144,7 +144,7 @@ def counts(connection: sqlite3.Connection, shape: Shape) -> Mapping[str, int]:  
         "events": "SELECT COUNT(*) FROM events",
         "unflushed": "SELECT COUNT(*) FROM events WHERE flush_id IS NULL",
         "packets": "SELECT COUNT(*) FROM flushes",
-        "packets_open": f"SELECT COUNT(*) FROM flushes WHERE {CLOSED_SQL}",
+        "packets_open": f"SELECT COUNT(*) FROM flushes WHERE {OPEN_SQL}",
         "packets_gave_up": "SELECT COUNT(*) FROM flushes WHERE status = 'gave-up'",
     }
     return {name: connection.execute(statement).fetchone()[0] for name, statement in statements.items()}

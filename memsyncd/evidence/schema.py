@@ -18,8 +18,11 @@ VERSION = 2
 APPLICATION_ID = 0x6D737964
 """`PRAGMA application_id` of our own files, wherever they lie: the letters msyd."""
 
-CLOSED_SQL = "status NOT IN ('semantic-succeeded', 'explicitly-stored', 'gave-up')"
+UNCONFIRMED_SQL = "status NOT IN ('semantic-succeeded', 'explicitly-stored', 'gave-up')"
 """Facts 2.4 as SQL. The partial index needs the very same words."""
+
+OPEN_SQL = f"({UNCONFIRMED_SQL} AND status <> 'shared')"
+"""What this machine has still to see to: what a shared queue has taken is delivered by another."""
 
 DELIVERED_SQL = "status IN ('semantic-succeeded', 'explicitly-stored')"
 """Packets whose delivery was confirmed. The partial index needs the very same words."""
@@ -123,7 +126,7 @@ _OWN_INDEXES = (
     "CREATE INDEX IF NOT EXISTS events_session ON events(session_id)",
     "CREATE INDEX IF NOT EXISTS events_prompt ON events(session_id) WHERE kind = 'user_prompt'",
     "CREATE INDEX IF NOT EXISTS events_answer ON events(session_id, answer_digest) WHERE answer_digest IS NOT NULL",
-    f"CREATE INDEX IF NOT EXISTS flushes_open ON flushes(session_id) WHERE {CLOSED_SQL}",
+    f"CREATE INDEX IF NOT EXISTS flushes_open ON flushes(session_id) WHERE {UNCONFIRMED_SQL}",
 )
 
 _SECOND_STEP = (

@@ -74,6 +74,11 @@ class StoredPackets(Stored):
         with self._database.reading() as connection:
             return packet_rows.open_packets(connection, self._database.shape)
 
+    def shared_packets(self, limit: int) -> Sequence[Packet]:
+        """Return up to `limit` packets that a shared queue has taken and whose end is not known yet, oldest first."""
+        with self._database.reading() as connection:
+            return packet_rows.shared_packets(connection, self._database.shape, limit)
+
     def packet_to_send(self, packet_id: str) -> tuple[Packet, Scope] | None:
         """Return a packet and the scope its request is made from: the session's, with branch and commit as they were
         when the packet was reserved, so that the request is the same after a restart (DESIGN, promise 3)."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from memsyncd.evidence.deleting import Whose
 from memsyncd.evidence.event import Event, NewEvent, Packet, PacketStatus, Post, Scope
 from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.store import EvidenceStore
@@ -104,10 +105,11 @@ def test_an_open_packet_comes_first(
 def test_which_statuses_are_open(
     store: EvidenceStore, new_event: NewEventMaker, packet: Packet, status: PacketStatus
 ) -> None:
-    """Only succeeded, explicitly stored and given up are closed; in flight is prepared and queued (facts 2.3, 2.4)."""
+    """Only succeeded, explicitly stored and given up are closed, and what another machine delivers is not open here; in
+    flight is prepared and queued (facts 2.3, 2.4)."""
     store.close_packet(packet.packet_id, status)
     store.append([new_event(PROMPT, "q2")])
-    closed = status in ("semantic-succeeded", "explicitly-stored", "gave-up")
+    closed = status in ("semantic-succeeded", "explicitly-stored", "gave-up", "shared")
     assert _again(store, packet).is_open is not closed
     assert (store.open_packet("s-1") is None) is closed
     assert len(store.open_packets()) == (0 if closed else 1)
@@ -255,3 +257,15 @@ def test_the_operation_log(store: EvidenceStore) -> None:
     with store._database.reading() as connection:
         row = connection.execute("SELECT operation, session_id, item_count, success, error FROM operations").fetchone()
     assert row == ("flush-retry", "s-1", 3, 0, "x" * 1000)
+
+
+def test_what_a_shared_queue_has_taken_is_listed_until_its_end_is_known(store: EvidenceStore, packet: Packet) -> None:
+    """It holds up nothing of its session, is not pruned as delivered, and is forgotten as one under way."""
+    assert not store.shared_packets(10)
+    store.close_packet(packet.packet_id, PacketStatus.SHARED)
+    assert [each.packet_id for each in store.shared_packets(10)] == [packet.packet_id]
+    assert store.is_all_sent(packet)
+    assert not store.delivered("9999", 10)
+    assert store.belongings(Whose(session_id="s-1")).open_packets == [packet.packet_id]
+    store.close_packet(packet.packet_id, PacketStatus.SUCCEEDED)
+    assert not store.shared_packets(10)
