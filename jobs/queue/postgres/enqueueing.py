@@ -35,7 +35,7 @@ def enqueue(transaction: Transaction, new: Sequence[NewJob], codec: Codec, *, ac
             job.destination,
             job.account or account,
             job.priority,
-            policy.clamped(job.delay),
+            float(policy.clamped(job.delay)),  # one array of one type
             codec.seal(job.id, job.lane, job.payload),
             rows.text(policy.bounded(job.reason)),
         )

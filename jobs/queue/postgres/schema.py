@@ -40,18 +40,19 @@ def prepare(connection: Connection, place: str) -> None:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _LOCK)
             _forward(connection, version(connection, place))
-    except psycopg.errors.InsufficientPrivilege as error:
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidSchemaName) as error:
         raise NotSetUp(
-            f"{place}: the queue's tables are missing or too old, and this user may not make them. Let their owner "
-            f"start the newest memsyncd once on it ({ROLES} makes the roles)."
+            f"{place}: the queue's tables are missing or too old, and cannot be made as this user ({error}). Let their "
+            f"owner start the newest memsyncd once on it; {ROLES} makes the roles and the schema."
         ) from error
 
 
 def version(connection: Connection, place: str) -> int:
     """Return the version of the tables, 0 where there are none. Raises NewerSchema."""
-    there = connection.execute("SELECT to_regclass('memsyncd_schema') IS NOT NULL AS there").fetchone()
-    assert there is not None  # a constant
-    if not there["there"]:
+    there = connection.execute(
+        "SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'memsyncd_schema'"
+    ).fetchone()
+    if there is None:
         return 0
     row = connection.execute("SELECT version FROM memsyncd_schema").fetchone()
     found = 0 if row is None else int(row["version"])
