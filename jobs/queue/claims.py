@@ -38,8 +38,8 @@ class JobContext:
         self.stopping = stopping
         """Set when the workers stop: a handler that takes long looks at it and returns soon, say with a Snooze."""
         self.keep = keep
-        """Write a new payload down in the midst of the run, on the disk before this returns, say that a request is about
-        to leave. False where the claim was lost. May raise QueueUnavailable."""
+        """Write a new payload down in the midst of the run, on the disk before this returns, as that a request is
+        about to leave. False where the claim was lost. May raise QueueUnavailable."""
         self._answered = False
 
     def answered(self) -> None:
