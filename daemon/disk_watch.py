@@ -1,7 +1,7 @@
 """Looks at the data directory: the free space, and what hooks could not write."""
 
+import math
 import os
-import shutil
 
 from daemon.places import Places
 from daemon.status.findings import Findings
@@ -10,29 +10,43 @@ from memsyncd.clock import Clock
 FULL_BYTES = 64 * 1024 * 1024
 """Less free space than this is nearly full: one 64 MB handoff would not fit."""
 
+FEW_INODES = 100
+"""Fewer free inodes than these are nearly none: each handoff takes one, and a database three."""
+
 RECENT_SECONDS = 24 * 3600.0
 """For so long after its last line the hooks' error log is shown as a problem."""
 
 
 def look_at_free_space(places: Places, findings: Findings) -> None:
-    """Show a disk that is nearly full. Raises OSError."""
-    free = shutil.disk_usage(places.data).free
+    """Show a disk that is nearly full, or takes hardly another file. Raises OSError."""
+    where, room = str(places.data), os.statvfs(places.data)
+    free = room.f_bavail * room.f_frsize
     if free < FULL_BYTES:
-        findings.report("disk-nearly-full", str(places.data), f"{free // 1_048_576} MB left")
+        findings.report("disk-nearly-full", where, f"{free // 1_048_576} MB left")
     else:
-        findings.clear("disk-nearly-full", str(places.data))
+        findings.clear("disk-nearly-full", where)
+    if room.f_files and room.f_favail < FEW_INODES:  # some file systems count none
+        findings.report("inodes-nearly-gone", where, f"{room.f_favail} left")
+    else:
+        findings.clear("inodes-nearly-gone", where)
 
 
 def look_at_hook_errors(places: Places, clock: Clock, findings: Findings) -> None:
     """Show that hooks have lost something lately, by the age of the last line of their log, and of the one that was
-    renamed when it was full. Raises OSError."""
-    log = str(places.hook_error_log)
-    for path in (log, f"{log}.1"):
-        try:
-            age = clock.wall() - os.stat(path).st_mtime
-        except FileNotFoundError:
-            age = RECENT_SECONDS
-        if age < RECENT_SECONDS:
-            findings.report("hook-errors", path)
-        else:
-            findings.clear("hook-errors", path)
+    renamed when it was full; also where they turn to when the data directory takes nothing. Raises OSError."""
+    owner = os.stat(places.data).st_uid
+    for log in places.hook_error_logs:
+        for path in (str(log), f"{log}.1"):
+            if _age(path, owner, clock) < RECENT_SECONDS:
+                findings.report("hook-errors", path)
+            else:
+                findings.clear("hook-errors", path)
+
+
+def _age(path: str, owner: int, clock: Clock) -> float:
+    """Return the seconds since a log's last line; infinite where there is none of this owner."""
+    try:
+        found = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # in a directory that others may have made
+        return math.inf
+    return clock.wall() - found.st_mtime if found.st_uid == owner else math.inf

@@ -10,7 +10,14 @@ STUCK = frozenset({"stuck-claim", "no-progress"})
 """Problems that a new start may cure, and that no other problem explains."""
 
 EXPLAINED = frozenset(
-    {"queue-unavailable", "queue-unreadable", "disk-nearly-full", "spool-unreadable", "spool-read-only"}
+    {
+        "queue-unavailable",
+        "queue-unreadable",
+        "disk-nearly-full",
+        "inodes-nearly-gone",
+        "spool-unreadable",
+        "spool-read-only",
+    }
 )
 """While one of these is told, standing still is its consequence, and a new start would only repeat it."""
 

@@ -5,12 +5,14 @@ login, cron and sudo (services.md section 6), so a command would look for the so
 """
 
 import hashlib
+import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
+from memsyncd.hooks import error_log
 
 SOCKET_BUDGET = 100
 """Longest socket path in bytes. Linux takes 107, macOS 103 (services.md section 6); the rest is for a peer's prefix."""
@@ -23,7 +25,8 @@ _SOCKET = "status.sock"
 class Places:
     """Absolute paths. `runtime` is the socket's own directory; `wanted_socket` is where the socket would be if the
     path were not too long, and equals `status_socket` when it is not. `logs` is None where logs go to standard error
-    only. `home` is the user's, for `~` in settings.
+    only. `home` is the user's, for `~` in settings. `hook_error_logs` are those that this home's hooks write:
+    `hook_error_log`, and where that takes nothing, the next.
     """
 
     home: Path
@@ -38,6 +41,7 @@ class Places:
     memory_file: Path
     lock_file: Path
     hook_error_log: Path
+    hook_error_logs: tuple[Path, ...]
     logs: Path | None
 
     @property
@@ -56,6 +60,7 @@ def resolve(environ: Mapping[str, str], home: Path, uid: int, platform: str) -> 
     data = whole or _data(environ, home, platform)
     wanted = _runtime(environ, uid, platform, whole, data) / _SOCKET
     socket = wanted if len(bytes(wanted)) <= SOCKET_BUDGET else _short_socket(wanted, uid)
+    error_logs = _hook_error_logs(environ, data, is_whole=whole is not None)
     return Places(
         home=home,
         config_file=(whole or _config(environ, home, platform)) / "config.toml",
@@ -68,7 +73,8 @@ def resolve(environ: Mapping[str, str], home: Path, uid: int, platform: str) -> 
         queue_file=data / "queue.sqlite3",
         memory_file=data / "memory.sqlite3",
         lock_file=data / "daemon.lock",
-        hook_error_log=data / "hook-errors.log",
+        hook_error_log=error_logs[0],
+        hook_error_logs=error_logs,
         logs=None if whole else _logs(environ, home, platform),
     )
 
@@ -120,6 +126,14 @@ def _runtime(environ: Mapping[str, str], uid: int, platform: str, whole: Path | 
         if _is_ours(session, uid):
             return session / _NAME
     return data / "run"
+
+
+def _hook_error_logs(environ: Mapping[str, str], data: Path, *, is_whole: bool) -> tuple[Path, ...]:
+    """Return the logs. Those outside the data directory are every home's of this user, and so no word about one that
+    MEMSYNCD_HOME names."""
+    encoded = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
+    tried = [Path(os.fsdecode(place)) for place in error_log.places(os.fsencode(data), encoded)]
+    return tuple(place / os.fsdecode(error_log.NAME) for place in (tried[:1] if is_whole else tried))
 
 
 def _is_ours(directory: Path, uid: int) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from daemon.disk_watch import FULL_BYTES
+from daemon.disk_watch import FEW_INODES, FULL_BYTES
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
@@ -18,8 +18,6 @@ NETWORK_DISKS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "afs", "ncpfs", "vboxsf", "fuse.glusterfs", "webdav"}
 )
 """File systems on which SQLite's write-ahead log, shared between processes, is not safe (never-again 46, 47)."""
-
-FEW_INODES = 100
 
 _OTHERS = 0o077
 

@@ -18,7 +18,6 @@ from daemon.installing.harness import Harness
 from daemon.installing.harnesses import HARNESSES
 from daemon.installing.hooks import Around, Found, look
 from daemon.status import snapshot
-from memsyncd.hooks.error_log import places as error_log_places
 
 LAST_BYTES = 4096
 
@@ -127,8 +126,7 @@ def _seen(examined: Examination, evidence: Path) -> Mapping[str, Seen]:
 
 def _errors(examined: Examination) -> Check:
     newest: tuple[float, Path] | None = None
-    for directory in _log_directories(examined):
-        log = Path(os.fsdecode(directory), examined.places.hook_error_log.name)
+    for log in examined.places.hook_error_logs:
         try:
             found = log.stat()
         except OSError:
@@ -138,14 +136,6 @@ def _errors(examined: Examination) -> Check:
     if newest is None:
         return passed("hook errors", "no hook has ever failed to write what it was given")
     return errors(str(newest[1]), max(0.0, examined.wall() - newest[0]), _last_line(newest[1]))
-
-
-def _log_directories(examined: Examination) -> list[bytes]:
-    """Return where this home's hooks write what they could not do. The places they turn to where that fails too are
-    every home's of this user, and are nobody's word about one that is named by MEMSYNCD_HOME."""
-    data = os.fsencode(examined.places.data)
-    environ = {os.fsencode(name): os.fsencode(value) for name, value in examined.environ.items()}
-    return [data] if b"MEMSYNCD_HOME" in environ else list(error_log_places(data, environ))
 
 
 def _last_line(log: Path) -> str:

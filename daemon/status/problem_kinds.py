@@ -107,13 +107,18 @@ KINDS: dict[str, Kind] = {
         "The disk of {where} is nearly full",
         "Free some space (`df -h {where}`); evidence waits in the spools meanwhile.",
     ),
+    "inodes-nearly-gone": _red(
+        "The disk of {where} takes hardly another file, whatever space it has",
+        "Delete files nobody needs (`df -i {where}` counts them); evidence waits in the spools meanwhile.",
+    ),
     "watcher-dead": _red(
         "Nobody watches the spools",
         "End `memsyncd run` and start it again; on Linux, `sysctl fs.inotify.max_user_instances` may be too low.",
     ),
     "watcher-polling": _note(
         "File watching is not available; the spools are scanned on a timer instead",
-        "Nothing is lost, things start up to 15 s later. On Linux, raise `sysctl fs.inotify.max_user_watches`.",
+        "Nothing is lost, things start up to 15 s later, and it is tried again by itself. On Linux, raise `sysctl "
+        "fs.inotify.max_user_watches`, or for too many open files `sysctl fs.inotify.max_user_instances`.",
     ),
     "dead-letters": _note(
         "{where} given up",

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from daemon.disk_watch import RECENT_SECONDS
+from daemon.disk_watch import RECENT_SECONDS, look_at_hook_errors
+from daemon.places import resolve
+from daemon.status.findings import Findings
+from memsyncd.clock import Clock
 from tests.daemon.composed import Composed, composed
 
 
@@ -14,6 +17,37 @@ from tests.daemon.composed import Composed, composed
 def home(tmp_path: Path) -> Iterator[Composed]:
     with composed(tmp_path) as made:
         yield made
+
+
+def test_a_disk_without_inodes_is_told_of_apart(home: Composed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Space alone takes no file (never-again 54); a file system that counts no inodes has enough."""
+    room = os.statvfs(home.places.data)
+    for files, free, told in ((1_000, 99, True), (1_000, 100, False), (0, 0, False)):
+        found = os.statvfs_result((*room[:5], files, free, free, *room[8:]))
+        monkeypatch.setattr("os.statvfs", lambda _, found=found: found)
+        home.upkeep.tick()
+        assert ("inodes-nearly-gone" in home.codes()) == told
+
+
+def test_what_hooks_could_not_write_in_the_data_directory_is_told_all_the_same(tmp_path: Path) -> None:
+    """A hook turns to the session's run-time directory when the disk is full; what another user planted is no word."""
+    environ = {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    places = resolve(environ, tmp_path, os.geteuid(), "linux")
+    places.data.mkdir(parents=True)
+    findings, clock = Findings(Clock()), Clock()
+    log = tmp_path / "run" / "memsyncd" / "hook-errors.log"
+
+    def is_told() -> bool:
+        look_at_hook_errors(places, clock, findings)
+        return str(log) in {finding.where for finding in findings.all()}
+
+    assert not is_told()
+    log.parent.mkdir(parents=True)
+    log.write_text("a line\n")
+    assert is_told()
+    if os.geteuid() == 0:
+        os.chown(log, 4242, 4242)
+        assert not is_told()
 
 
 @pytest.mark.parametrize("suffix", ["", ".1"])

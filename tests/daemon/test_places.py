@@ -119,6 +119,19 @@ def test_the_hooks_drop_into_the_same_data_directory(platform: str, environ: dic
     assert ours.hook_error_log.name == os.fsdecode(error_log.NAME)
 
 
+def test_where_hooks_turn_to_is_looked_at_unless_it_may_be_another_homes() -> None:
+    """Their log in the data directory, and those outside it, which are every home's of one user."""
+    found = resolve({"XDG_RUNTIME_DIR": "/run/user/7"}, HOME, NOBODY, "linux").hook_error_logs
+    assert [str(log) for log in found] == [
+        str(HOME / ".local/share/memsyncd/hook-errors.log"),
+        "/run/user/7/memsyncd/hook-errors.log",
+        f"/tmp/memsyncd-{os.geteuid()}/hook-errors.log",
+    ]
+    assert [str(log) for log in resolve({"MEMSYNCD_HOME": "/m"}, HOME, 7, "linux").hook_error_logs] == [
+        "/m/hook-errors.log"
+    ]
+
+
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_a_socket_path_too_long_becomes_a_short_private_one(platform: str) -> None:
     """Bytes count, not characters; the same long path always gives the same short one, another gives another."""
