@@ -29,6 +29,7 @@ class Home:
     def __init__(self, root: Path, api: FakeMem0 | None = None) -> None:
         self.root = root
         self.api = api
+        self.program = [sys.executable, "-m", "daemon"]
         self.environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(root),
@@ -59,7 +60,7 @@ class Home:
     def start(self, *arguments: str, wait: bool = True) -> "subprocess.Popen[bytes]":
         with self.log.open("ab") as log:
             self.daemon = subprocess.Popen(
-                [sys.executable, "-m", "daemon", "run", *arguments],
+                [*self.program, "run", *arguments],
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
                 stderr=log,
