@@ -9,11 +9,14 @@ EXIT_CONFIGURATION = 78
 class ConfigurationError(Exception):
     """The configuration, or something in its place on disk, is wrong; starting again would not help.
 
-    `sentences` says each fault with what to change; none of them holds a secret.
+    `sentences` says each fault with what to change; none of them holds a secret: a key that was written where its
+    file's name belongs is not repeated.
     """
 
     exit_code = EXIT_CONFIGURATION
 
     def __init__(self, *sentences: str) -> None:
-        super().__init__("\n".join(sentences))
-        self.sentences: Sequence[str] = sentences
+        from memsyncd.redaction import redact  # noqa: PLC0415  (only for a mistake; every command can make this one)
+
+        self.sentences: Sequence[str] = [redact(sentence) for sentence in sentences]
+        super().__init__("\n".join(self.sentences))

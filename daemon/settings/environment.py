@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from daemon.settings.keys import FALSE_WORDS, KEYS, TRUE_WORDS, Key, ValueFault
+from daemon.settings.keys import FALSE_WORDS, KEYS, TRUE_WORDS, Key, ValueFault, is_unicode
 from daemon.settings.schema import Spool
 from daemon.settings.toml_file import shown
 
@@ -74,7 +74,7 @@ def first_identity(environ: Mapping[str, str]) -> tuple[str, str]:
     variable has one it is left to the operating system's account."""
     for variable in USER_VARIABLES:
         value = environ.get(variable, "").strip()
-        if value.strip("*"):
+        if value.strip("*") and is_unicode(value):
             return value, variable
     return "", "default"
 
@@ -141,7 +141,10 @@ def _search_scope(found: EnvironmentValues, key: Key, variable: str, text: str) 
 
 
 def _text(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
-    found.put(key.name, text.strip(), variable)
+    try:
+        found.put(key.name, key.parse_text(text), variable)
+    except ValueFault as error:
+        found.warnings.append(f"{variable} is {shown(key.name, text)}, but takes {error}: the default is used.")
 
 
 def _telemetry(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:

@@ -42,6 +42,8 @@ class Key:
             raise ValueFault(self.allowed)
         if any(not _is_plain(text) for text in _texts(value)):
             raise ValueFault("a text without control characters")  # a path with a NUL is none
+        if not all(map(is_unicode, _texts(value))):
+            raise ValueFault("a text in UTF-8")
         try:
             return msgspec.convert(value, self.type)
         except msgspec.ValidationError as error:
@@ -134,6 +136,15 @@ def nearest(name: str, known: Mapping[str, object] | frozenset[str] | tuple[str,
     at_home = difflib.get_close_matches(name, neighbours, n=1, cutoff=0.8)
     moved = [other for other in known if other.rpartition(".")[2] == last]
     return (at_home or moved or difflib.get_close_matches(name, list(known), n=1, cutoff=0.0))[0]
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a variable's or an argument's text was in UTF-8: other bytes come as halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _plain(kind: Any) -> Any:

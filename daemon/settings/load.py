@@ -1,7 +1,7 @@
 """Settings put together: file, then environment, then command line, each effective value with where it is from."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,16 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     if faults:
         raise ConfigurationError(*faults)
     warnings = [*variables.warnings, *_open_secrets(places.config_file, file.values)]
-    return Loaded(_build(values), origins, tuple(warnings))
+    return Loaded(_build(values), origins, _without_secrets(warnings))
+
+
+def _without_secrets(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the warnings, which quote what they warn of."""
+    if not warnings:
+        return ()
+    from memsyncd.redaction import redact  # noqa: PLC0415  (most have none; every command reads settings)
+
+    return tuple(map(redact, warnings))
 
 
 def flatten(settings: Settings) -> dict[str, object]:
@@ -154,7 +163,8 @@ def _resolve_paths(values: dict[str, Any], places: Places, origins: Mapping[str,
 
 
 def _not_absolute(name: str, path: str, origin: str) -> str:
-    return f"{name} ({origin}) is {path!r}, but takes an absolute path, or one that begins with ~/."
+    given = toml_file.shown(name, path)
+    return f"{name} ({origin}) is {given}, but takes an absolute path, or one that begins with ~/."
 
 
 def _expand(path: str, home: Path) -> str:

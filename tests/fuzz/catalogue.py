@@ -9,6 +9,7 @@ NAMES = (
     "hook_input",
     "transcripts",
     "socket_requests",
+    "settings",
 )
 
 

@@ -112,6 +112,24 @@ def test_a_misspelt_variable_of_ours_is_an_error_and_a_strange_one_a_warning(rea
     assert "MEMSYNCD_ZZZ" in read("", {"MEMSYNCD_ZZZ": "1", "MEMSYNCD_HOME": "/x"}).warnings[0]
 
 
+def test_a_variable_that_is_no_utf_8_is_told_and_a_plugins_or_the_accounts_counts_as_unset(read: Load) -> None:
+    """Its bytes come as halves of characters, which neither the evidence nor a platform could hold."""
+    (only,) = sentences(read, environ={"MEMSYNCD_PLATFORM_KIND": "mem\udce90"})
+    assert "MEMSYNCD_PLATFORM_KIND" in only and "UTF-8" in only
+    loaded = read(environ={"USER": "ren\udce9", "USERNAME": "ada", "MEM0_PROJECT_ID": "caf\udce9"})
+    assert (loaded.settings.platform.user_id, loaded.settings.platform.project_id) == ("ada", "")
+    assert any("MEM0_PROJECT_ID" in warning for warning in loaded.warnings)
+
+
+def test_a_key_in_the_wrong_place_is_not_repeated(read: Load) -> None:
+    """Where its file belongs, or where anything else does: what is said of it is shown and logged."""
+    key = "m0-" + "Zq7Vn4kR9wXb2" * 2
+    for name in ("PLATFORM_API_KEY_FILE", "HTTP_CA_FILE", "PLATFORM_KIND"):
+        (only,) = sentences(read, environ={f"MEMSYNCD_{name}": key})
+        assert name in only.upper().replace(".", "_") and key not in only
+    assert key not in str(read(environ={"MEM0_CODE_TOP_K": key, "USER": "ada"}).warnings)
+
+
 def test_empty_variables_are_unset(read: Load) -> None:
     """Container files are full of `NAME=`."""
     loaded = read("[queue]\nworkers = 2\n", {"MEMSYNCD_QUEUE_WORKERS": "", "MEM0_API_KEY": " ", "MEM0_CODE_TOP_K": ""})
