@@ -1,13 +1,15 @@
 """`export`: memories and notes as JSON lines."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from daemon.cli import exits
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings
-from daemon.cli.wording import counted
+from daemon.cli.wording import clean, counted
 
 
 @click.command(short_help="Memories and notes as JSON lines.")
@@ -24,7 +26,9 @@ from daemon.cli.wording import counted
 def export(around: Surroundings, target: Path | None, as_json: bool) -> int:
     """Write every memory and note, one JSON object a line, the first line telling the format.
 
-    On a platform elsewhere these are your own memories, as it lists them. Works with and without the daemon.
+    On a platform elsewhere these are your own memories, and what is shared in the projects that sessions of this
+    machine worked on; it lists nothing else by itself. Works with and without the daemon. Exit code: 0 all of it; 1 it
+    failed, or the platform or a spool told only a part.
     """
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only where it is needed)
     from daemon.exchange.exporting import ExportFailed, export_to  # noqa: PLC0415
@@ -37,12 +41,28 @@ def export(around: Surroundings, target: Path | None, as_json: bool) -> int:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except ExportFailed as error:
         raise exits.Leave(exits.FAILED, str(error)) from error
-    memories = counted(counts["memories"], "memory", "memories")
     if as_json:
         emit_json({"file": str(target), **counts})
     else:
-        click.echo(f"Exported {memories} and {counted(counts['notes'], 'note', 'notes')}.", err=target is None)
-    return exits.DONE
+        _tell(counts, err=target is None)
+    return exits.FAILED if counts.get("is_cut") or counts.get("unread") else exits.DONE
+
+
+def _tell(counts: Mapping[str, Any], *, err: bool) -> None:
+    memories, notes = counted(counts["memories"], "memory", "memories"), counted(counts["notes"], "note", "notes")
+    click.echo(f"Exported {memories} and {notes}.{_whose(counts)}", err=err)
+    if counts.get("is_cut"):
+        click.echo("memsyncd: The platform lists only a part of what it has; the rest is not in this export.", err=True)
+    for spool in counts.get("unread", ()):
+        told = "what is shared in its projects is not in this export"
+        click.echo(f"memsyncd: The evidence in {clean(spool)} cannot be read: {told}.", err=True)
+
+
+def _whose(counts: Mapping[str, Any]) -> str:
+    if "own" not in counts:
+        return ""
+    projects = counted(counts["projects"], "project", "projects")
+    return f" {counts['own']:,} are yours, {counts['shared']:,} are shared in {projects} that this machine worked on."
 
 
 def _write(line: str) -> None:

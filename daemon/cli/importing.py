@@ -67,5 +67,6 @@ def _tell(answer: Mapping[str, Any]) -> None:
         place = f"line {refusal['line']}: " if refusal["line"] else ""
         click.echo(f"memsyncd: {clean(refusal['file'])}: {place}{clean(refusal['reason'])}", err=True)
     if answer["refused"]:
-        kept = f" They are kept in {clean(answer['kept_in'])}." if answer["kept_in"] else ""
+        but = f", all but {answer['not_kept']:,}" if answer["not_kept"] else ""
+        kept = f" They are kept in {clean(answer['kept_in'])}{but}." if answer["kept_in"] else ""
         click.echo(f"memsyncd: {counted(answer['refused'], 'line', 'lines')} could not be read.{kept}", err=True)

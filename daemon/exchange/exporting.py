@@ -6,21 +6,18 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from daemon.api_key.source import KeySource
-from daemon.compose import platform_of, whose_memories
+from daemon.exchange.elsewhere import Elsewhere
 from daemon.exchange.form import header
+from daemon.exchange.lanes import Known, known_lanes
 from daemon.places import Places
 from daemon.settings import Settings
 from memsyncd.clock import Clock
 from memsyncd.notes.errors import NoteError
 from memsyncd.notes.store import NoteStore
 from memsyncd.platforms.local import exchange
-from memsyncd.platforms.owned import Lists, OwnedMemory, Owner
 from memsyncd.platforms.platform import PlatformError
-
-ALL_PAGES = 100_000
 
 
 class ExportFailed(Exception):
@@ -34,14 +31,20 @@ def export_to(
     environ: Mapping[str, str],
     *,
     write: Callable[[str], None],
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Write every memory and note into `target` (0600, renamed into place when it is whole), or give each line to
-    `write`; return how many of each. Raises ExportFailed."""
+    `write`; return how many of each. Raises ExportFailed.
+
+    Of a platform elsewhere the answer also tells whose they are (`own`, `shared` in `projects`), whether the platform
+    lists only a part of what it has (`is_cut`), and the spools whose projects are not known (`unread`).
+    """
+    is_elsewhere = settings.platform.kind != "local"
+    elsewhere = Elsewhere(places, settings, environ, known_lanes(places, settings) if is_elsewhere else Known())
     counts = {"memories": 0, "notes": 0}
 
     def lines() -> Iterator[str]:
         yield json.dumps(header(settings.platform.kind, Clock().wall()))
-        for row in _memories(places, settings, environ):
+        for row in elsewhere.rows() if is_elsewhere else exchange.rows(places.memory_file):
             counts["memories"] += 1
             yield json.dumps(row)
         for row in _notes(places):
@@ -57,43 +60,27 @@ def export_to(
     except (PlatformError, NoteError) as error:
         raise ExportFailed(f"Nothing was exported: {error}.") from error
     except OSError as error:
-        raise ExportFailed(f"{target} cannot be written: {error.strerror or error}.") from error
-    return counts
+        if isinstance(error, BrokenPipeError):
+            raise  # who reads has read enough
+        where = target or "Standard output"
+        raise ExportFailed(f"{where} cannot be written: {error.strerror or error}.") from error
+    return counts | (_told(elsewhere) if is_elsewhere else {})
 
 
-def _memories(places: Places, settings: Settings, environ: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    if settings.platform.kind == "local":
-        yield from exchange.rows(places.memory_file)
-        return
-    clock = Clock()
-    keys = KeySource.from_settings(settings, environ, clock)
-    with closing(platform_of(places, settings, keys, clock)) as platform:
-        owner = Owner(user_id=whose_memories(settings, environ))
-        for page in cast("Lists", platform).memories_of(owner, pages=ALL_PAGES):
-            yield from (_row(memory) for memory in page)
+def _told(elsewhere: Elsewhere) -> dict[str, Any]:
+    known = elsewhere.known
+    return {
+        "own": elsewhere.own,
+        "shared": elsewhere.shared,
+        "projects": known.projects,
+        "is_cut": elsewhere.is_cut,
+        "unread": list(known.unread),
+    }
 
 
 def _notes(places: Places) -> Iterator[dict[str, object]]:
-    if not places.memory_file.exists():
-        return
     with closing(NoteStore(places.memory_file, Clock())) as store:
         yield from store.export_rows()
-
-
-def _row(memory: OwnedMemory) -> dict[str, Any]:
-    return {
-        "type": exchange.ROW_TYPE,
-        "id": memory.id,
-        "memory": memory.memory,
-        "category": memory.categories[0] if memory.categories else "",
-        "user_id": memory.user_id,
-        "app_id": memory.app_id,
-        "agent_id": memory.agent_id,
-        "run_id": memory.run_id,
-        "metadata": dict(memory.metadata),
-        "created_at": memory.created_at,
-        "updated_at": memory.updated_at,
-    }
 
 
 def _write_private(target: Path, lines: Iterator[str]) -> None:
