@@ -6,9 +6,10 @@ is looked for before it is sent again. No run waits: a wait is a snooze.
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeGuard
 
+from jobs import packet_requests
 from jobs.delivery import LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery, arrived, made_by_arrived
 from jobs.extractions import AWAY_SECONDS
 from jobs.failures import after_failure, after_store_error
@@ -20,11 +21,7 @@ from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus, Post, Scope
 from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.store import EvidenceStore
-from memsyncd.packets.messages import messages
-from memsyncd.packets.request import batch_requests
 from memsyncd.platforms.platform import Batch, Extraction, ExtractionState, PlatformError, Rejected
-from memsyncd.scope.remote import app_name, project_id
-from memsyncd.scope.user import is_wildcard
 
 HELD_SECONDS = 60.0
 """How often a held packet looks again; a resume wakes it."""
@@ -58,10 +55,10 @@ def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet
     found = store.packet_to_send(packet_id)
     if found is None:
         return Done("its packet is no more", wake_lane=True)
-    packet, scope = found[0], _named(found[1])
+    packet, scope = found[0], packet_requests.named(found[1])
     if (over := _over(context.job, store, packet)) is not None:
         return over
-    held = delivery.hold(scope) or _too_wide(packet, scope, delivery)
+    held = packet_requests.held(packet, scope, delivery)
     if held is not None:
         return Snooze(HELD_SECONDS, held)
     run = _Run(context, delivery, store, packet, scope)
@@ -87,25 +84,10 @@ def _over(job: Job, store: EvidenceStore, packet: Packet) -> Outcome | None:
     return None if packet.is_open else Done("its packet was closed before", wake_lane=True)
 
 
-def _named(scope: Scope) -> Scope:
-    """Return a scope with an app id: an old plugin's file may lack it, and no platform takes a batch without one."""
-    if scope.app_id:
-        return scope
-    app_id = app_name(scope.repo_id)
-    return replace(scope, app_id=app_id, project_id=project_id(app_id, scope.repo_id))
-
-
 def _is_asked_by_person(job: Job) -> bool:
     """Whether a given-up packet's job runs anew at a person's word, which sets all counts to zero; one that was cut
     off after its packet was given up still has them."""
     return job.attempts == 0 and job.crashes == 0
-
-
-def _too_wide(packet: Packet, scope: Scope, delivery: Delivery) -> str | None:
-    """Return why nothing may be sent under these ids: a wildcard would mean everybody (facts 2.15)."""
-    ids = {"user": delivery.user_id(), "app": packet.app_id or scope.app_id, "project": scope.project_id}
-    wild = next((name for name, value in ids.items() if is_wildcard(value)), None)
-    return None if wild is None else f"wildcard-scope: its {wild} id is a wildcard"
 
 
 @dataclass(frozen=True)
@@ -121,7 +103,7 @@ class _Run:
     def deliver(self) -> Outcome:
         if self.packet.slots and all(self.packet.slots):
             return self._confirm(self.packet.slots)  # an older plugin's one event stands for all batches (facts 2.24)
-        requests = self._requests()
+        requests = packet_requests.requests(self.store, self.packet, self.scope, self.delivery)
         if not requests:
             self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
             return Done("nothing to deliver: no dialogue in it", wake_lane=True)
@@ -132,12 +114,6 @@ class _Run:
         if isinstance(error, Rejected):
             return self._attempt_failed(PacketStatus.ERROR, error.message)
         return after_failure(error, self.delivery.platform.destination)
-
-    def _requests(self) -> Sequence[Batch]:
-        dialogue = messages(
-            self.store.packet_events(self.packet.packet_id), root=self.scope.root, redact=self.delivery.redact
-        )
-        return batch_requests(self.packet, self.scope, dialogue, user_id=self.delivery.user_id(), source="memsyncd")
 
     def _post(self, requests: Sequence[Batch]) -> list[str]:
         """Return the event id of every batch, posting those that have none."""
