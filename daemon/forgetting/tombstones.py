@@ -15,6 +15,7 @@ from pathlib import Path
 
 from daemon.forgetting.target import MEMORY, PROJECT, SESSION, Target
 from memsyncd import regular_file
+from memsyncd.scope.remote import shared_ids
 
 NAME = "forgotten.json"
 VERSION = 1
@@ -136,7 +137,10 @@ def _is_done(request: Target, done: Target) -> bool:
 
 def _names(target: Target) -> Sequence[str]:
     stone = _stone(target.kind, target.name)
-    return (stone, _stone(_NAMED, f"{target.app_id}\0{target.project_id}")) if target.kind == PROJECT else (stone,)
+    if target.kind != PROJECT:
+        return (stone,)
+    owners = (*shared_ids(target.app_id, target.project_id, target.repo_id), "")  # a person's may tell the app alone
+    return (stone, *(_stone(_NAMED, f"{target.app_id}\0{owner}") for owner in owners))
 
 
 def _stone(kind: str, name: str) -> str:

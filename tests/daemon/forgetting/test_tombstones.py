@@ -102,6 +102,8 @@ def test_memories_are_told_by_their_id_and_by_the_names_they_bear(tmp_path: Path
     assert tombstones.covers_memory("m-1") and not tombstones.covers_memory("m-2")
     names = {"session_id": "s", "app_id": "a", "project_id": "a-1"}
     assert tombstones.covers_made(**names, made_at=99.0) and not tombstones.covers_made(**names, made_at=101.0)
+    for owner, covered in (("a", True), ("", True), ("a-2", False)):  # as older versions shared, a person's, another's
+        assert tombstones.covers_made(**names | {"project_id": owner}, made_at=99.0) is covered
 
 
 def test_they_are_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
