@@ -4,21 +4,18 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from daemon.intake import spool_trouble
 from daemon.notify import Manager
 
 STUCK = frozenset({"stuck-claim", "no-progress"})
 """Problems that a new start may cure, and that no other problem explains."""
 
-EXPLAINED = frozenset(
-    {
-        "queue-unavailable",
-        "queue-unreadable",
-        "disk-nearly-full",
-        "inodes-nearly-gone",
-        "spool-unreadable",
-        "spool-read-only",
-    }
-)
+EXPLAINED = spool_trouble.CODES | {
+    "queue-unavailable",
+    "queue-unreadable",
+    "disk-nearly-full",
+    "inodes-nearly-gone",
+}
 """While one of these is told, standing still is its consequence, and a new start would only repeat it."""
 
 LONGEST_SECONDS = 15.0

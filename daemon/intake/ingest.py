@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from daemon.intake import spool_trouble
 from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, give_back, safe_name
@@ -101,7 +102,6 @@ class Ingest:
 
     def _scan_spool(self, spool: Spool, stopping: Callable[[], bool]) -> int:
         taken = 0
-        where = str(spool.path)
         try:
             store = self._store(spool)
             waiting = self._to_take(spool, store)
@@ -114,13 +114,12 @@ class Ingest:
                 taken += self._take(spool, store, batch)
             self._unlinking.settle()
             self._checkpoint_answered(spool, store)
-            self.findings.clear("spool-read-only", where)
+            spool_trouble.over(self.findings, spool.path)
         except OF_THE_STORES as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
             self._put_off(spool)
-            why = (isinstance(error, OSError) and error.strerror) or str(error)
-            if self.findings.report("spool-read-only", where, why):
-                self.on_event("spool-failed", spool=spool.name, error=why)
+            if spool_trouble.tell(self.findings, spool.path, error, otherwise=spool_trouble.READ_ONLY):
+                self.on_event("spool-failed", spool=spool.name, error=spool_trouble.words(error))
         return taken
 
     def _put_off(self, spool: Spool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from daemon.intake import spool_trouble
 from daemon.intake.spool import Spool
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock
@@ -112,22 +113,21 @@ class Served:
             store = self._stores.pop(spool.name, None)
         if store is not None:
             store.close()
-        for code in (*_CODES, "spool-unreadable", "spool-read-only", "newer-evidence"):
+        for code in (*_CODES, *spool_trouble.CODES, "newer-evidence"):
             findings.clear(code, str(spool.path))
         for finding in findings.all():
             if finding.code == "upkeep-failed" and finding.where.endswith(f" {spool.name}"):
                 findings.clear(finding.code, finding.where)
 
     def _prepare(self, spool: Spool, findings: Findings) -> bool:
-        where = str(spool.path)
         try:
             spool.prepare()
             if spool.own:
                 os.listdir(spool.pending)
         except OSError as error:
-            findings.report("spool-unreadable", where, error.strerror or type(error).__name__)
+            spool_trouble.tell(findings, spool.path, error, otherwise=spool_trouble.UNREADABLE)
             return False
-        findings.clear("spool-unreadable", where)
+        spool_trouble.over(findings, spool.path)
         return True
 
     def _open(self, spool: Spool, findings: Findings) -> None:
@@ -147,10 +147,10 @@ class Served:
             findings.report("newer-evidence", where, str(error))
             return
         except (OSError, sqlite3.Error) as error:
-            findings.report("spool-unreadable", where, str(error))
+            spool_trouble.tell(findings, spool.path, error, otherwise=spool_trouble.UNREADABLE)
             return
         findings.clear("newer-evidence", where)
-        findings.clear("spool-unreadable", where)
+        spool_trouble.over(findings, spool.path)
         _tell(store, spool, findings)
         with self._lock:
             self._stores[spool.name] = store

@@ -81,6 +81,24 @@ KINDS: dict[str, Kind] = {
         "The spool {where} cannot be written",
         "Make it writable (`chmod -R u+rwX {where}`) or mount it writable; until then nothing in it is taken or lost.",
     ),
+    "spool-full": _red(
+        "There is no room for what the spool {where} takes in",
+        "Free some space or inodes (`df -h {where}`, `df -i {where}`); then it goes on by itself, and nothing is lost.",
+    ),
+    "spool-locked": _red(
+        "Another program holds the evidence of the spool {where}",
+        "`fuser {where}/evidence.sqlite3` names it; once it lets go this goes on by itself, and what waits is kept.",
+    ),
+    "spool-failing": _red(
+        "The spool {where} cannot be worked on",
+        "The detail says why: for input and output look at the disk (`dmesg`), for too many open files raise the "
+        "limit of `memsyncd run`. It is tried again every 15 s, and what waits is kept.",
+    ),
+    "spool-waits": _red(
+        "The spool {where} waits for the queue",
+        "What is told of the queue says what to do (`memsyncd status`); then this goes on by itself, and what waits is "
+        "kept.",
+    ),
     "newer-evidence": _red(
         "The evidence in {where} was written by a newer version and is left untouched",
         "Upgrade memsyncd (`memsyncd --version` tells yours) and start `memsyncd run` again.",

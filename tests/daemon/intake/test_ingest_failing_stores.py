@@ -34,7 +34,7 @@ def test_a_locked_store_gives_everything_back(at: Ingesting, monkeypatch: pytest
     with closing(sqlite3.connect(at.spool.evidence, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         at.scan()
-        assert found(at) == ["spool-read-only"]
+        assert found(at) == ["spool-locked"]
         assert all(name.endswith(".json") for name in at.pending())
         other.execute("ROLLBACK")
     at.scan()
@@ -88,7 +88,7 @@ def test_without_a_queue_flushes_wait_and_nothing_is_stored_twice(at: Ingesting)
         at.answer(f"a{number}")
     stem = at.end(name="z")
     at.scan()
-    assert found(at) == ["spool-read-only"]
+    assert found(at) == ["spool-waits"]
     assert f"{stem}.json" in at.pending()
     at.ingest.requests.beat()
     queue.broken = False

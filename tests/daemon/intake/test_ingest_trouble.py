@@ -172,7 +172,7 @@ def test_a_failing_disk_condemns_nothing(at: Ingesting, monkeypatch: pytest.Monk
     at.hands.move(GRACE_SECONDS + 1)
     at.scan()
     assert at.pending() == ["a.json"]
-    assert [finding.code for finding in at.findings.all()] == ["spool-read-only"]
+    assert [finding.code for finding in at.findings.all()] == ["spool-failing"]
 
 
 def test_a_handoff_taken_away_while_it_is_read(at: Ingesting) -> None:
