@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 START_SECONDS = 60.0
@@ -57,7 +58,7 @@ def _unprivileged() -> dict[str, Any]:
 class PostgresServer:
     """A server below a directory that nobody else can enter. Its superuser is `postgres`, and needs no password."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, copied_from: "PostgresServer | None" = None) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="memsyncd-pg-", dir="/tmp"))
         self._programs = place
         self._as = _unprivileged()
@@ -65,7 +66,10 @@ class PostgresServer:
             os.chown(self.directory, self._as["user"], self._as["group"])
         self._numbers = itertools.count()
         self.process: subprocess.Popen[bytes] | None = None
-        self._run("initdb", "--pgdata", self.data, "--no-sync", "--auth=trust", "--username=postgres", "--locale=C", "--encoding=UTF8")  # fmt: skip
+        if copied_from is None:
+            self._run("initdb", "--pgdata", self.data, "--no-sync", "--auth=trust", "--username=postgres", "--locale=C", "--encoding=UTF8")  # fmt: skip
+        else:
+            self._run("pg_basebackup", "--pgdata", self.data, "--no-sync", "--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--username=postgres", "--host", str(copied_from.directory))  # fmt: skip
 
     @property
     def data(self) -> str:
@@ -107,12 +111,25 @@ class PostgresServer:
 
     def fresh(self, **parameters: str) -> str:
         """Return the URL of a new, empty schema."""
-        import psycopg
-
         name = f"t{os.getpid()}_{next(self._numbers)}"
         with psycopg.connect(self.url()) as connection:
             connection.execute(f"CREATE SCHEMA {name}")
         return self.url(name, **parameters)
+
+    def standby(self) -> "PostgresServer":
+        """Return a second server that follows this one, started: what this one commits from now on is there too."""
+        made = PostgresServer(self._programs, copied_from=self)
+        made.start()
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            connection.execute("SELECT pg_reload_conf()")
+        return made
+
+    def promote(self) -> None:
+        """Make a standby the one that is written to."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
+            connection.execute("SELECT pg_promote()")
 
     def remove(self) -> None:
         """Stop it and leave nothing behind."""
