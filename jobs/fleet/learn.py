@@ -1,0 +1,104 @@
+"""An edge's standing job: what became of the packets that the shared queue has taken."""
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from jobs.failures import after_store_error
+from jobs.fleet import shared_batch
+from jobs.job import ACTIVE, JobState, NewJob
+from jobs.outcomes import Outcome, Snooze
+from jobs.queue.claims import JobContext
+from jobs.queue.contract import JobQueue
+from jobs.queue.errors import QueueError
+from memsyncd.evidence.errors import EvidenceError
+from memsyncd.evidence.event import Packet, PacketStatus
+from memsyncd.evidence.store import EvidenceStore
+
+LEARN = "learn"
+
+LEARN_SECONDS = 5.0
+"""Between two looks while packets are in the shared queue."""
+
+LONGEST_SECONDS = 60.0
+"""The longest pause between two looks: it grows to this where nothing ends, so that a thousand edges of a backlog are
+no load."""
+
+IDLE_SECONDS = 3600.0
+"""The sleep when nothing is out; a packet that goes there wakes the job."""
+
+PACKETS_AT_ONCE = 50
+"""Looked at in one run, the oldest first."""
+
+NO_MORE = "its job was pruned before its end was learned"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a packet's delivery ended: `SUCCEEDED`, or `GAVE_UP` with the reason. `memories` is how many it made."""
+
+    status: PacketStatus
+    error: str = ""
+    memories: int = 0
+
+
+@dataclass(frozen=True)
+class Learner:
+    """`stores` gives the spools' names with their stores; `queue` is the shared one, and raises QueueUnavailable while
+    it cannot be reached; `edge` is this machine's own name there. `on_end` hears of each packet's end."""
+
+    stores: Callable[[], Iterable[tuple[str, EvidenceStore]]]
+    queue: Callable[[], JobQueue]
+    edge: str
+    on_end: Callable[[Packet, End], None]
+
+
+def learn_job() -> NewJob:
+    """Return the one job of its kind."""
+    return NewJob(id=LEARN, kind=LEARN)
+
+
+def learn(context: JobContext, learner: Learner) -> Outcome:
+    """Close the packets whose delivery has ended."""
+    ended = out = 0
+    try:
+        for spool, store in learner.stores():
+            for packet in store.shared_packets(PACKETS_AT_ONCE):
+                if context.stopping.is_set():
+                    return Snooze(0.0, "the daemon is stopping")
+                end = end_of(learner.queue(), learner.edge, spool, packet.packet_id)
+                if end is None:
+                    out += 1
+                    continue
+                store.close_packet(packet.packet_id, end.status, error=end.error)
+                learner.on_end(packet, end)
+                ended += 1
+    except (EvidenceError, QueueError) as error:
+        return after_store_error(error)
+    if not out and not ended:
+        return Snooze(IDLE_SECONDS, "nothing is in the shared queue", {})
+    return _again(context, is_moving=ended > 0)
+
+
+def _again(context: JobContext, *, is_moving: bool) -> Outcome:
+    paused = float(context.job.payload.get("seconds", LEARN_SECONDS))
+    seconds = LEARN_SECONDS if is_moving else min(paused * 1.5, LONGEST_SECONDS)
+    return Snooze(seconds, "packets are in the shared queue", {"seconds": seconds})
+
+
+def end_of(queue: JobQueue, edge: str, spool: str, packet_id: str) -> End | None:
+    """Return how a packet's delivery ended; None while it has not. Raises QueueUnavailable."""
+    jobs = []
+    for number in itertools.count():
+        job = queue.get(shared_batch.job_id(edge, spool, packet_id, number))
+        if job is None:
+            break
+        if job.state in ACTIVE:
+            return None
+        jobs.append(job)
+    if not jobs:  # only what is over is pruned, and dead letters are kept for long
+        return End(PacketStatus.SUCCEEDED, NO_MORE)
+    failed = next((job for job in jobs if job.state is not JobState.DONE), None)
+    if failed is not None:
+        return End(PacketStatus.GAVE_UP, failed.reason or str(failed.state))
+    return End(PacketStatus.SUCCEEDED, memories=sum(int(job.payload.get("memories", 0)) for job in jobs))

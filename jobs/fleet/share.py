@@ -1,0 +1,97 @@
+"""An edge's flush job: the packet goes into the shared queue whole, and what was asked for is over with that.
+
+The jobs' ids follow from the packet, so one that was cut off puts in what is missing and nothing twice.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jobs import packet_requests
+from jobs.delivery import Delivery
+from jobs.failures import after_store_error
+from jobs.fleet import shared_batch
+from jobs.fleet.learn import LEARN_SECONDS, end_of, learn_job
+from jobs.outcomes import Done, GiveUp, Outcome, Snooze
+from jobs.queue.claims import JobContext
+from jobs.queue.contract import JobQueue
+from jobs.queue.errors import QueueError
+from memsyncd.evidence.errors import EvidenceError
+from memsyncd.evidence.event import Packet, PacketStatus
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.platforms.platform import Batch
+
+HELD_SECONDS = 60.0
+"""How often a held packet looks again; a resume wakes it."""
+
+IN_SHARED_QUEUE = "in the shared queue"
+"""What became of a packet that a shared queue has taken; the reason of a plugin's packet that waits for its end."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What an edge works with. `queue` is the shared one, and raises QueueUnavailable while it cannot be reached;
+    `name` is this machine's and data directory's own."""
+
+    delivery: Delivery
+    queue: Callable[[], JobQueue]
+    name: str
+
+
+def share(context: JobContext, edge: Edge) -> Outcome:
+    """Put a packet into the shared queue. A plugin's is seen through to its end, for its own workers know no such
+    state; one of ours is left to the workers, and its end is learned later."""
+    payload = context.job.payload
+    spool = str(payload["spool"])
+    try:
+        store = edge.delivery.store(spool)
+    except KeyError:
+        return Snooze(HELD_SECONDS, "its spool is not served at present")
+    try:
+        return _share(context, edge, spool, store)
+    except (EvidenceError, QueueError) as error:
+        return after_store_error(error)
+
+
+def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) -> Outcome:
+    found = store.packet_to_send(str(context.job.payload["packet"]))
+    if found is None:
+        return Done("its packet is no more", wake_lane=True)
+    packet, scope = found[0], packet_requests.named(found[1])
+    if not packet.is_open:
+        return Done("its packet was closed before", wake_lane=True)
+    if (held := packet_requests.held(packet, scope, edge.delivery)) is not None:
+        return Snooze(HELD_SECONDS, held)
+    requests = packet_requests.requests(store, packet, scope, edge.delivery)
+    if not requests:
+        store.close_packet(packet.packet_id, PacketStatus.SUCCEEDED)
+        return Done("nothing to deliver: no dialogue in it", wake_lane=True)
+    _put(edge, spool, requests)
+    if not store.own:
+        return _plugins(edge, spool, store, packet)
+    store.close_packet(packet.packet_id, PacketStatus.SHARED)
+    edge.delivery.queue.enqueue(learn_job())
+    edge.delivery.queue.hasten(learn_job().id, LEARN_SECONDS)
+    return _handed_on(context, store, packet)
+
+
+def _put(edge: Edge, spool: str, requests: Sequence[Batch]) -> None:
+    destination = edge.delivery.platform.destination
+    edge.queue().enqueue(
+        *(shared_batch.new_job(each, edge=edge.name, spool=spool, destination=destination) for each in requests)
+    )
+
+
+def _handed_on(context: JobContext, store: EvidenceStore, packet: Packet) -> Outcome:
+    checkpoint = str(context.job.payload.get("checkpoint", ""))
+    ends = checkpoint if checkpoint and store.is_all_sent(packet) else ""
+    return Done(IN_SHARED_QUEUE, wake_lane=True, ends=ends)
+
+
+def _plugins(edge: Edge, spool: str, store: EvidenceStore, packet: Packet) -> Outcome:
+    end = end_of(edge.queue(), edge.name, spool, packet.packet_id)
+    if end is None:
+        return Snooze(LEARN_SECONDS, IN_SHARED_QUEUE)
+    store.close_packet(packet.packet_id, end.status, error=end.error)
+    if end.status is PacketStatus.GAVE_UP:
+        return GiveUp(end.error, wake_lane=True)
+    return Done("delivered", wake_lane=True)

@@ -1,0 +1,74 @@
+"""A batch as a job of the shared queue: everything its request needs, and how far its delivery has come."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+from jobs.job import NewJob
+from memsyncd.platforms.platform import Batch, Message
+
+DELIVER = "deliver"
+"""The kind of these jobs."""
+
+
+def job_id(edge: str, spool: str, packet_id: str, number: int) -> str:
+    """Return the id of the one job that delivers a batch. `edge` is its machine's and data directory's own name."""
+    return f"{DELIVER}:{edge}:{spool}:{packet_id}:{number}"
+
+
+def lane(edge: str, spool: str, session_id: str) -> str:
+    """Return the lane of a session of an edge: its batches keep their order."""
+    return f"{edge}/{spool}/{session_id}"
+
+
+def new_job(batch: Batch, *, edge: str, spool: str, destination: str) -> NewJob:
+    """Return the job that delivers `batch`."""
+    return NewJob(
+        id=job_id(edge, spool, batch.packet_id, batch.number),
+        kind=DELIVER,
+        payload={"batch": asdict(batch)},
+        lane=lane(edge, spool, batch.run_id),
+        destination=destination,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a batch has come. Times are Unix seconds of whose clock they are measured against.
+
+    `posted_at` (the worker's) is set before its request leaves: with it and without an event id nobody knows whether it
+    arrived. `looks` tells that the moment before it is looked for was waited for. `event_id` is its extraction event's,
+    asked for `asked` times; the wait for that began at `since` (the queue's clock).
+    """
+
+    posted_at: float | None = None
+    looks: bool = False
+    event_id: str = ""
+    asked: int = 0
+    since: float = 0.0
+
+    @classmethod
+    def of(cls, payload: Mapping[str, Any]) -> Self:
+        """Return what a payload tells; the beginning, where it tells nothing."""
+        return cls(**{key: value for key, value in payload.get("progress", {}).items() if key in cls.__slots__})
+
+    def accepted(self, event_id: str, since: float) -> "Progress":
+        """Return it with an extraction event to ask for."""
+        return replace(self, event_id=event_id, asked=0, since=since, looks=False)
+
+
+def payload(batch: Batch, progress: Progress) -> dict[str, Any]:
+    """Return what is stored."""
+    return {"batch": asdict(batch), "progress": asdict(progress)}
+
+
+def batch_of(stored: Mapping[str, Any]) -> Batch:
+    """Return the batch in a payload. Raises KeyError, TypeError or ValueError where there is none."""
+    told = dict(stored["batch"])
+    told["messages"] = tuple(Message(**message) for message in told["messages"])
+    return Batch(**told)
+
+
+def made(memories: int) -> dict[str, Any]:
+    """Return the payload of a batch that was delivered: what came of it, and nothing of what was said."""
+    return {"memories": memories}
