@@ -23,9 +23,9 @@ def own_addresses() -> Sequence[str]:
 class NetworkWatch:
     """Asked on every tick. `addresses` is the seam to the system."""
 
-    def __init__(self, addresses: Callable[[], Sequence[str]] = own_addresses) -> None:
-        self._addresses = addresses
-        self._known = tuple(addresses())
+    def __init__(self, addresses: Callable[[], Sequence[str]] | None = None) -> None:
+        self._addresses = addresses or own_addresses
+        self._known = tuple(self._addresses())
 
     def changed(self) -> bool:
         """Whether the machine has come to a network, or to another one, since last asked; leaving one is no news."""

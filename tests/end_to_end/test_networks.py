@@ -1,0 +1,129 @@
+"""A real daemon on a network that changes, behind a login page, and behind a proxy with certificates of its own."""
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.app import TICK_SECONDS
+from tests.end_to_end.conftest import Home
+from tests.fakes import mem0_behaviours as behave
+from tests.fakes.intercepting_proxy import InterceptingProxy, intercepting_proxy
+
+HOST = "api.example.org"
+
+
+def one_session(home: Home, name: str = "s1") -> None:
+    home.exchange(name, 0)
+    home.end(name)
+
+
+def batches_once(home: Home) -> int:
+    assert home.api is not None
+    count = Counter((packet, number) for packet, number, _ in home.api.accepted_batches())
+    assert not count or max(count.values()) == 1
+    return len(count)
+
+
+def problem(home: Home, code: str) -> str:
+    return next((each["message"] + each["remedy"] for each in home.status()["problems"] if each["code"] == code), "")
+
+
+@pytest.fixture
+def network(hosted: Home) -> Path:
+    """Give the file that says on which network the daemon is."""
+    path = hosted.root / "network"
+    path.write_text("192.168.1.20")
+    hosted.program = [sys.executable, str(Path(__file__).with_name("other_network.py")), str(path)]
+    return path
+
+
+def move(network: Path, address: str) -> None:
+    part = network.with_suffix(".part")
+    part.write_text(address)
+    part.replace(network)
+
+
+def test_behind_a_login_page_nothing_is_taken_for_success_and_the_next_network_is_tried_at_once(
+    hosted: Home, network: Path
+) -> None:
+    """Every request meets a page with 200. It is told for what it is, no attempt is used up, and on another network the
+    work goes on within two rounds, though a minute was to be waited."""
+    api = hosted.api
+    assert api is not None
+    api.always("add", behave.html())
+    hosted.start()
+    one_session(hosted)
+    hosted.until(lambda: "login page" in problem(hosted, "not-understood"), "no problem told")
+    api.always("add", None)
+    moved = time.monotonic()
+    move(network, "10.0.0.7")
+    hosted.until(lambda: batches_once(hosted) == 1 and hosted.is_quiet(), "not delivered")
+    assert time.monotonic() - moved < 2 * TICK_SECONDS + 2.0
+    assert not problem(hosted, "not-understood") + problem(hosted, "offline")
+    assert all(job["attempts"] == 0 for job in hosted.client.get("/jobs")["jobs"])
+
+
+def test_a_laptop_that_comes_back_to_a_network_delivers_within_two_rounds(hosted: Home, network: Path) -> None:
+    """Hours without one have made the waits between two tries long; what came meanwhile goes, each once."""
+    api = hosted.api
+    assert api is not None
+    hosted.start()
+    api.refuse_connections()
+    move(network, "")
+    for number in range(3):
+        one_session(hosted, f"s{number}")
+    hosted.until(lambda: problem(hosted, "offline"), "no problem told")
+    hosted.until(lambda: failures(hosted) >= 3, "the waits did not grow", 40)  # the next is 20 s
+    api.accept_connections()
+    moved = time.monotonic()
+    move(network, "192.168.1.20")
+    hosted.until(lambda: batches_once(hosted) == 3 and hosted.is_quiet(), "not delivered")
+    assert time.monotonic() - moved < 2 * TICK_SECONDS + 2.0
+    assert not problem(hosted, "not-understood") + problem(hosted, "offline")
+
+
+def failures(home: Home) -> int:
+    return max((int(each["failures"]) for each in home.status()["destinations"]), default=0)
+
+
+@pytest.fixture
+def proxied(hosted: Home) -> Iterator[tuple[Home, InterceptingProxy]]:
+    assert hosted.api is not None
+    hosted.environ |= {"MEM0_API_URL": f"https://{HOST}"}
+    hosted.environ.pop("NO_PROXY", None)
+    directory = hosted.root / "proxy"
+    directory.mkdir()
+    try:
+        with intercepting_proxy(directory, HOST, hosted.api.port) as proxy:
+            yield hosted, proxy
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs an openssl command that makes certificates")
+
+
+@pytest.mark.parametrize("way", ["settings", "environment"])
+def test_a_proxy_with_certificates_of_its_own(proxied: tuple[Home, InterceptingProxy], way: str) -> None:
+    """Without its authority the certificate is named, and not the network; with it everything is delivered through the
+    proxy, and what waited is sent once."""
+    home, proxy = proxied
+    home.environ["HTTPS_PROXY"] = proxy.url
+    home.start()
+    one_session(home)
+    home.until(lambda: f"the certificate of {HOST} is not trusted" in problem(home, "offline"), "not told")
+    assert "http.ca_file" in problem(home, "offline")
+    home.stop()
+    assert batches_once(home) == 0
+    if way == "settings":
+        del home.environ["HTTPS_PROXY"]
+        settings = f'[http]\nproxy = "{proxy.url}"\nca_file = "{proxy.authority}"\n'
+        home.places.config_file.write_text(settings)
+    else:
+        home.environ["SSL_CERT_FILE"] = str(proxy.authority)
+    home.start()
+    home.until(lambda: batches_once(home) == 1 and home.is_quiet(), "not delivered")
+    assert set(proxy.asked) == {f"CONNECT {HOST}:443 HTTP/1.1"}
+    assert not problem(home, "offline")
