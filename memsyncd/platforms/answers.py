@@ -16,6 +16,12 @@ EPISODE = "task_episode"
 MOST_TOLD = 100
 """Memories read from one extraction; they wait in memory until its packet is delivered."""
 
+MAX_ID = 1_000
+"""Characters of an id; what is longer is none, for an id is kept, and sent back as part of an address."""
+
+MAX_MEMORY = 16_000
+"""Characters read of a memory that was found: several times what anybody is shown of one."""
+
 _STATES = {state.value: state for state in ExtractionState if state is not ExtractionState.MISSING}
 _LARGEST = 1e300  # leaves out NaN, infinity and whole numbers that no float holds
 
@@ -48,7 +54,7 @@ def accepted(value: Any) -> Accepted:
     count as finished; an object with neither has no event id, which counts as missing (facts 2.23).
     """
     answer = _object(value)
-    if event_id := _text(answer.get("event_id")):
+    if event_id := _id(answer.get("event_id")):
         return Accepted(event_id)
     results = answer.get("results")
     if results is None:
@@ -57,7 +63,7 @@ def accepted(value: Any) -> Accepted:
         return Accepted("")
     if not isinstance(results, list) or not all(isinstance(item, Mapping) for item in results):
         raise NotUnderstood("the answer's results are no list of objects")
-    if event_id := next(filter(None, (_text(item.get("event_id")) for item in results)), ""):
+    if event_id := next(filter(None, (_id(item.get("event_id")) for item in results)), ""):
         return Accepted(event_id)  # an older form: one result that says the work is queued
     if any(_text(item.get("status")).upper() in _OPEN_WORDS for item in results):
         return Accepted("")
@@ -93,7 +99,7 @@ def extractions(page: Page, redact: Callable[[str], str]) -> list[Extraction]:
     return [
         _extraction(item, told, redact)
         for item in page.items
-        if (told := _text(item.get("id")) or _text(item.get("event_id"))) and isinstance(item.get("status"), str)
+        if (told := _id(item.get("id")) or _id(item.get("event_id"))) and isinstance(item.get("status"), str)
     ]
 
 
@@ -142,8 +148,7 @@ def _extraction(event: Mapping[str, Any], event_id: str, redact: Callable[[str],
     results = event.get("results")
     if isinstance(results, Mapping):
         results = results.get("results")
-    error = event.get("error")
-    words = error if isinstance(error, str) else refusals.words(error)
+    words = refusals.words(event.get("error"))
     made = _objects(results) if isinstance(results, list) else []
     return Extraction(
         event_id=event_id,
@@ -157,16 +162,16 @@ def _extraction(event: Mapping[str, Any], event_id: str, redact: Callable[[str],
 
 
 def _memory(item: Mapping[str, Any], wanted: str) -> Memory | None:
-    identity, text = _text(item.get("id")), item.get("memory")
+    identity, text = _id(item.get("id")), item.get("memory")
     if not identity or not isinstance(text, str):
         return None
     metadata = {**_owners(item), **_metadata(item)}
     listed = item.get("categories")
-    categories = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
-    own = _text(metadata.get("category"))
+    categories = [name for name in listed if _id(name)] if isinstance(listed, list) else []
+    own = _id(metadata.get("category"))
     return Memory(
         id=identity,
-        memory=text,
+        memory=text[:MAX_MEMORY],
         category=wanted if wanted in categories else (categories[0] if categories else own),
         score=_number(item.get("score")),
         created_at=_text(item.get("created_at")),
@@ -209,6 +214,11 @@ def _objects(values: list[Any]) -> list[Mapping[str, Any]]:
 def _metadata(item: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = item.get("metadata")
     return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _id(value: object) -> str:
+    """Return an id, empty for what is none."""
+    return value if isinstance(value, str) and len(value) <= MAX_ID else ""
 
 
 def _text(value: object) -> str:
