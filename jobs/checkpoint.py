@@ -16,7 +16,7 @@ from memsyncd.evidence.event import IN_FLIGHT, Event, Packet, PacketStatus
 from memsyncd.evidence.store import EvidenceStore
 from memsyncd.hooks.record import UNKNOWN_SESSION
 from memsyncd.packets import checkpoint as selection
-from memsyncd.scope.user import is_wildcard
+from memsyncd.platforms.wildcards import is_wildcard
 
 PERIODIC = "periodic"
 

@@ -9,8 +9,8 @@ from memsyncd.evidence.store import EvidenceStore
 from memsyncd.packets.messages import messages
 from memsyncd.packets.request import batch_requests
 from memsyncd.platforms.platform import Batch
+from memsyncd.platforms.wildcards import is_wildcard
 from memsyncd.scope.remote import app_name, project_id
-from memsyncd.scope.user import is_wildcard
 
 SOURCE = "memsyncd"
 

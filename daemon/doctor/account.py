@@ -22,7 +22,8 @@ from memsyncd.platforms.platform import (
     QuotaExceeded,
     Unreachable,
 )
-from memsyncd.scope.user import DEFAULT_USER, VARIABLES, is_wildcard
+from memsyncd.platforms.wildcards import is_wildcard
+from memsyncd.scope.user import DEFAULT_USER, VARIABLES
 
 KEY_SECONDS = 8.0
 ASKED_SECONDS = 9.0

@@ -9,11 +9,11 @@ from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
 from daemon.gate import Gate
 from memsyncd.evidence.event import Scope
+from memsyncd.platforms.wildcards import is_wildcard
 from memsyncd.scope import git
 from memsyncd.scope.files import Files
 from memsyncd.scope.remote import is_local
 from memsyncd.scope.resolve import ScopeResolver
-from memsyncd.scope.user import is_wildcard
 
 
 def probes(examined: Examination) -> list[Probe]:

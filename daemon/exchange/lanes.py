@@ -12,8 +12,8 @@ from daemon.settings import Settings
 from daemon.status.offline import spools_to_serve
 from memsyncd.evidence import schema
 from memsyncd.platforms.local.schema import look_only
+from memsyncd.platforms.wildcards import is_wildcard
 from memsyncd.scope.remote import project_id, shared_ids
-from memsyncd.scope.user import is_wildcard
 
 WAIT_SECONDS = 2.0
 """For another program that holds a whole file."""

@@ -15,8 +15,8 @@ from jobs.forgetting import Forgotten, Tally
 from jobs.queue.errors import QueueError
 from memsyncd.evidence.event import Scope
 from memsyncd.evidence.payloads import clean
+from memsyncd.platforms.wildcards import is_wildcard
 from memsyncd.scope.remote import shared_ids
-from memsyncd.scope.user import is_wildcard
 
 DELETED, PARTIAL, DRY = "deleted", "partial", "refused"
 

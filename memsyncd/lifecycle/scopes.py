@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memsyncd.platforms.wildcards import is_wildcard
+
 # The tree of errors.
 #
 #   MemoryScopeError (a ValueError)
@@ -74,6 +76,6 @@ def tool_scope(requested: object, configured: MemoryScope) -> MemoryScope:
 def required(key: str, value: object) -> str:
     """Return an identity trimmed (facts 18.23 pass it on as it came). Raises InvalidMemoryScope (facts 18.22)."""
     text = value.strip() if isinstance(value, str) else ""
-    if not text or not text.replace("*", "").strip():
+    if not text or is_wildcard(text):
         raise InvalidMemoryScope(key)
     return text

@@ -9,6 +9,7 @@ from memsyncd.notes.arguments import known, shown
 from memsyncd.notes.catalogue import Argument, Hints, Tool
 from memsyncd.platforms.instructions import CATEGORIES
 from memsyncd.platforms.platform import Memory
+from memsyncd.platforms.wildcards import holds_asterisk
 from memsyncd.recall.context import NOTHING_FOUND, SEARCH_FAILED, branch_label, context, words
 from memsyncd.recall.cutting import cut, repaired
 from memsyncd.redaction import redact
@@ -198,4 +199,6 @@ def _run_id(value: object) -> str | None:
     text = _text("run_id", value)
     if not text.strip() or len(text) > MAX_RUN_ID_CHARS:
         raise ToolFailed(f"run_id must be a session's id of 1 to {MAX_RUN_ID_CHARS} characters, or be left out.")
+    if holds_asterisk(text):
+        raise ToolFailed("run_id must be one session's id and no wildcard: leave it out for all sessions.")
     return text

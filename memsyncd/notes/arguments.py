@@ -18,8 +18,9 @@ _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list",
 
 
 def shown(name: object) -> str:
-    """Return a name in quotation marks, cut, fit for a message whatever is in it."""
-    text = repaired(str(name))
+    """Return something given in quotation marks, cut, fit for a message whatever is in it; what is no text as in JSON,
+    in which it was given."""
+    text = repaired(name if isinstance(name, str) else json.dumps(name, ensure_ascii=False, default=str))
     return json.dumps(text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}…", ensure_ascii=False)
 
 

@@ -12,6 +12,6 @@ def holds_asterisk(text: str) -> bool:
 
 
 def is_wildcard(text: str) -> bool:
-    """Whether `text` is only asterisks, in whatever spelling, between blanks (facts 5.17)."""
-    inner = unicodedata.normalize("NFKC", text).strip()
+    """Whether `text` is only asterisks, in whatever spelling, and blanks (facts 5.17)."""
+    inner = "".join(unicodedata.normalize("NFKC", text).split())
     return bool(inner) and _ASTERISKS.issuperset(inner)

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
+from memsyncd.platforms.wildcards import is_wildcard
+
 DEFAULT_USER = "default"
 
 VARIABLES = ("MEM0_CODE_USER_ID", "MEM0_USER_ID", "MEM0_RESOLVED_USER_ID", "USER", "USERNAME")
 """In this order, after a configured id."""
-
-
-def is_wildcard(text: str) -> bool:
-    """Whether `text` is only asterisks, which would mean everybody and so is never an identity (facts 5.17)."""
-    stripped = text.strip()
-    return bool(stripped) and not stripped.strip("*")
 
 
 def identity(text: str) -> str:

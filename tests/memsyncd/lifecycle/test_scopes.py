@@ -76,7 +76,7 @@ def test_a_scope_becomes_filters_and_parameters(scope: MemoryScope, filters: dic
     assert add_parameters(scope, ADA, camel_case=True) == {camel[key]: value for key, value in filters.items()}
 
 
-@pytest.mark.parametrize("bad", ["", "  ", "*", "***", " * ", "* *"])
+@pytest.mark.parametrize("bad", ["", "  ", "*", "***", " * ", "* *", "\uff0a", "\u2217*"])
 @pytest.mark.parametrize("key", ["user_id", "app_id", "run_id"])
 def test_a_missing_or_wildcard_identity_is_refused_by_name(bad: str, key: str) -> None:
     """Facts 18.22, for every key a scope needs, in searches and adds alike."""

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memsyncd.platforms.wildcards import is_wildcard
 from memsyncd.redaction import REPLACEMENT
 from memsyncd.scope.remote import project_id
 from memsyncd.scope.resolve import CACHE_SIZE, ScopeResolver
-from memsyncd.scope.user import is_wildcard, user_id
+from memsyncd.scope.user import user_id
 
 Git = Callable[..., str]
 
