@@ -58,7 +58,7 @@ def facts(document: Mapping[str, Any], now: float) -> Sequence[tuple[str, str]]:
     """Return what holds, by its name; what there is nothing to tell of is left out."""
     told = (
         ("platform", _platform(document.get("platform") or {}, now)),
-        ("jobs", _jobs(document.get("jobs") or {})),
+        ("jobs", _jobs(document.get("jobs") or {}, int(document.get("standing_jobs") or 0))),
         ("extraction", _extraction(document.get("extraction") or {})),
         ("paused", _paused(document, now)),
         ("forgetting", _forgetting(document.get("forgetting") or 0)),
@@ -99,11 +99,13 @@ def _platform(platform: Mapping[str, Any], now: float) -> str:
     return ", ".join(told)
 
 
-def _jobs(jobs: Mapping[str, Any]) -> str:
+def _jobs(jobs: Mapping[str, Any], standing: int) -> str:
+    """Tell the counts, without the `standing` jobs that wait as the daemon's own timers: nobody waits for those."""
     if not jobs:
         return ""
     names = (("ready", "ready"), ("waiting", "waiting"), ("claimed", "running"), ("done", "done"), ("dead", "given up"))
-    told = ", ".join(f"{jobs.get(key) or 0:,} {word}" for key, word in names)
+    counts = {**jobs, "waiting": max((jobs.get("waiting") or 0) - standing, 0)}
+    told = ", ".join(f"{counts.get(key) or 0:,} {word}" for key, word in names)
     oldest = jobs.get("oldest_ready_seconds") or 0
     return f"{told}; oldest ready {span(oldest)}" if jobs.get("ready") and oldest >= 1 else told
 

@@ -23,13 +23,14 @@ TELEMETRY, EXTRACTOR = "telemetry:", "extractor:"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem as `status` shows it; `since` is Unix seconds or None."""
+    """A problem as `status` shows it; `since` is Unix seconds or None. `brief` is the message without its detail."""
 
     code: str
     since: float | None
     message: str
     remedy: str
     degrades: bool
+    brief: str
 
 
 def problems(parts: StatusParts) -> list[Problem]:
@@ -45,16 +46,21 @@ def problems(parts: StatusParts) -> list[Problem]:
 def _problem(finding: Finding) -> Problem:
     kind = KINDS.get(finding.code, Kind(degrades=False, message=finding.code, remedy="See the log of `memsyncd run`."))
     names = {"where": finding.where or "the platform", "detail": finding.detail}
-    message = finding.message or kind.message.format(**names)
+    brief = message = finding.message or kind.message.format(**names)
     if finding.detail and not finding.message and "{detail}" not in kind.remedy:
         message = f"{message}: {finding.detail}"
     return Problem(
         code=finding.code,
         since=finding.since,
-        message=message[:1].upper() + message[1:].rstrip(".") + ".",
+        message=_sentence(message),
         remedy=finding.remedy or kind.remedy.format(**names),
         degrades=kind.degrades if finding.degrades is None else finding.degrades,
+        brief=_sentence(brief),
     )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
 def _derived(parts: StatusParts) -> Iterator[Finding]:

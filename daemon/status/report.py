@@ -76,7 +76,7 @@ def status_document(parts: StatusParts) -> dict[str, Any]:
         "last_progress_at": _moment(parts.last_progress_at),
         "socket": parts.socket,
         "data": parts.data,
-        "problems": [asdict(problem) | {"since": _moment(problem.since)} for problem in found],
+        "problems": [_problem(problem) for problem in found],
     }
 
 
@@ -126,6 +126,12 @@ def _platform(parts: StatusParts) -> dict[str, Any]:
     }
 
 
+def _problem(problem: Problem) -> dict[str, Any]:
+    document = asdict(problem) | {"since": _moment(problem.since)}
+    del document["brief"]
+    return document
+
+
 def _destination(destination: Destination) -> dict[str, Any]:
     return asdict(destination) | {
         "until": _moment(destination.until),
@@ -148,9 +154,9 @@ def _summary(parts: StatusParts, found: Sequence[Problem]) -> str:
         sentence = f"Paused by you; nothing is captured or sent. {sentence}"
     worst = next((problem for problem in found if problem.degrades), None)
     if worst is not None:
-        return f"{worst.message.rstrip('.')}; {sentence[:1].lower()}{sentence[1:]}."
+        return f"{worst.brief.rstrip('.')}; {sentence[:1].lower()}{sentence[1:]}."
     if found:
-        return f"{sentence}; {found[0].message[:1].lower()}{found[0].message[1:]}"
+        return f"{sentence}; {found[0].brief[:1].lower()}{found[0].brief[1:]}"
     return f"{sentence}."
 
 
@@ -207,7 +213,8 @@ def _recorded(parts: StatusParts) -> str:
         return ""
     events = _number(parts.evidence.unsent_events, "recorded event", "recorded events")
     sessions = _number(parts.evidence.unsent_sessions, "session", "sessions")
-    goes, ends = ("goes", "it ends") if parts.evidence.unsent_sessions == 1 else ("go", "they end")
+    goes = "goes" if parts.evidence.unsent_events == 1 else "go"
+    ends = "it ends" if parts.evidence.unsent_sessions == 1 else "they end"
     return f", {events} of {sessions} {goes} out when {ends} (or `memsyncd flush`)"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from daemon.cli.jobs_view import job_lines, jobs_lines
-from daemon.cli.status_view import status_lines
+from daemon.cli.status_view import facts, status_lines
 from daemon.cli.wording import clean, moment, span
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
@@ -217,3 +217,10 @@ def test_one_job_whole() -> None:
         "reason      status 422: too long",
         "error       60 min ago: status 422",
     ]
+
+
+def test_the_daemons_own_timers_are_nobodys_waiting_jobs() -> None:
+    """Where the sentence says that nothing waits, no job is shown as waiting."""
+    told = dict(facts({"jobs": {"waiting": 3, "done": 2}, "standing_jobs": 2}, NOW))
+    assert told["jobs"] == "0 ready, 1 waiting, 0 running, 2 done, 0 given up"
+    assert "0 waiting" in dict(facts({"jobs": {"waiting": 1}, "standing_jobs": 1}, NOW))["jobs"]

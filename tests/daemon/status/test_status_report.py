@@ -8,6 +8,7 @@ import pytest
 
 from daemon.status.problem_kinds import KINDS
 from daemon.status.report import (
+    EvidencePart,
     ExtractionPart,
     Finding,
     Phase,
@@ -166,6 +167,19 @@ def test_standing_still_is_told(changes: dict[str, Any], red: bool) -> None:
         ({"counters": {"packets_delivered": 3}}, "Nothing waits; packets since the start: 3 delivered."),
         ({"jobs": counts(waiting=1), "standing_jobs": 1}, "Nothing waits, nothing was asked for yet."),
         ({"jobs": counts(waiting=3), "standing_jobs": 1}, "2 jobs wait."),
+        (
+            {"evidence": EvidencePart(6, 1)},
+            "Nothing waits, 6 recorded events of 1 session go out when it ends (or `memsyncd flush`).",
+        ),
+        (
+            {"evidence": EvidencePart(1, 1)},
+            "Nothing waits, 1 recorded event of 1 session goes out when it ends (or `memsyncd flush`).",
+        ),
+        (
+            {"findings": (Finding("watcher-polling", detail="Too many open files (os error 24)"),)},
+            "Nothing waits, nothing was asked for yet; file watching is not available; the spools are scanned on a timer "
+            "instead.",
+        ),
         ({"counters": {"packets_refused": 3}}, "Nothing waits; packets since the start: 3 refused."),
         ({"counters": {"packets_empty": 3}}, "Nothing waits; packets since the start: 3 held nothing to keep."),
         (
@@ -176,7 +190,7 @@ def test_standing_still_is_told(changes: dict[str, Any], red: bool) -> None:
         ({"extraction": ExtractionPart(open=1, oldest_seconds=2.0)}, "1 batch is being turned into memories."),
         (
             {"destinations": (trouble("key-refused", parked=True),), "jobs": counts(waiting=4)},
-            "The platform at https://platform.test refuses the key: status 503; 4 jobs wait.",
+            "The platform at https://platform.test refuses the key; 4 jobs wait.",
         ),
         ({"jobs": counts(dead=1)}, "Nothing waits, nothing was asked for yet; 1 job was given up."),
         ({"phase": Phase.STARTING, "uptime_seconds": 1.0, "jobs": counts(ready=2)}, "Starting: 2 jobs wait."),
