@@ -7,6 +7,7 @@ from typing import Any
 from daemon.settings.keys import FALSE_WORDS, KEYS, TRUE_WORDS, Key, ValueFault, is_unicode
 from daemon.settings.schema import Spool
 from daemon.settings.toml_file import shown
+from memsyncd.platforms.wildcards import is_wildcard
 
 RESERVED = frozenset({"MEMSYNCD_HOME"})
 """Ours, but no settings."""
@@ -74,7 +75,7 @@ def first_identity(environ: Mapping[str, str]) -> tuple[str, str]:
     variable has one it is left to the operating system's account."""
     for variable in USER_VARIABLES:
         value = environ.get(variable, "").strip()
-        if value.strip("*") and is_unicode(value):
+        if value and not is_wildcard(value) and is_unicode(value):
             return value, variable
     return "", "default"
 

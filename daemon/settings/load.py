@@ -14,6 +14,7 @@ from daemon.places import Places
 from daemon.settings import environment, toml_file
 from daemon.settings.keys import KEYS, ValueFault, nearest
 from daemon.settings.schema import Settings, Spool
+from memsyncd.platforms.wildcards import is_wildcard
 
 CREDENTIAL = "mem0_api_key"
 """The key's name among systemd's credentials (CONTRACT: Settings)."""
@@ -22,7 +23,7 @@ _TELEMETRY = "telemetry.enabled"
 
 _ODD_IN_A_HOST = re.compile(r"[^\w.:-]")
 
-_PATHS = ("platform.api_key_file", "http.ca_file", "extractor.api_key_file", "agent_memory_path")
+_PATHS = ("platform.api_key_file", "http.ca_file", "extractor.api_key_file", "agent_memory_path", "queue.keys_directory")
 _ADDRESSES = {
     "platform.url": ("http", "https"),
     "telemetry.endpoint": ("http", "https"),
@@ -133,7 +134,7 @@ def _default_kind(values: Mapping[str, Any], environ: Mapping[str, str]) -> tupl
 def _identify(values: dict[str, Any], origins: dict[str, str], environ: Mapping[str, str], faults: list[str]) -> None:
     """Fill in the user id (facts 5.18): an explicit setting of ours, else the plugins' order of variables."""
     given = values.get("platform.user_id", "").strip()
-    if given and not given.strip("*"):
+    if is_wildcard(given):
         faults.append(f"platform.user_id ({origins['platform.user_id']}) is a wildcard, but takes one user's id.")
     elif given and origins["platform.user_id"] in ("command line", KEYS["platform.user_id"].variable):
         values["platform.user_id"] = given
