@@ -35,7 +35,7 @@ soak: .venv/installed-dev
 	$(BIN)/python -m pytest -m long -ra
 
 # Coding agents' own programs against fakes of their models: docs/harnesses.md.
-real-clients: .venv/installed-dev .clients/installed
+real-clients: .venv/installed-dev .clients/installed .clients/kimi-cli
 	MEMSYNCD_REAL_CLIENTS=.clients $(BIN)/python -m pytest tests/real_clients -m long -ra
 
 # Two of the packages come with a script that puts the program of this machine in place; no other script is run.
@@ -47,7 +47,14 @@ real-clients: .venv/installed-dev .clients/installed
 	node .clients/node_modules/opencode-ai/postinstall.mjs
 	@touch $@
 
+# It wants a newer Python than we do; where there is none its test is skipped.
+KIMI_CLI_PYTHON = python3.13
+.clients/kimi-cli: .clients/installed
+	if $(KIMI_CLI_PYTHON) -c 0; then \
+		$(KIMI_CLI_PYTHON) -m venv $@ && $@/bin/pip install -q kimi-cli==1.49.0 || { rm -rf $@; exit 1; }; fi
+
 bench: .venv/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m bench
 
 # The manual page, of the commands as they are.

@@ -112,7 +112,7 @@ class Harness:
     notes: tuple[str, ...] = ()
     switches: tuple[Switch, ...] = ()
     plugins: tuple[Setting, ...] = ()
-    tools: Tools | None = None
+    tools: Tools = field(default_factory=Tools)
 
     def file(self, root: Path, environ: Mapping[str, str], *, is_project: bool) -> Path:
         """Return the hooks' file below the home or a project. Raises Unsupported where there is none."""

@@ -33,7 +33,7 @@ def install(harness: Harness, around: Around, command: tuple[str, ...]) -> Chang
         return Change(path, changed=False)
     if _holds(path, edit.has_ours, around):
         _run([*client, "mcp", "remove", "--scope", "user", NAME], around)
-    entry = json.dumps(_entry(_tools(harness), around, command))
+    entry = json.dumps(_entry(harness.tools, around, command))
     _run([*client, "mcp", "add-json", "--scope", "user", NAME, entry], around)
     return Change(path, changed=True)
 
@@ -55,15 +55,9 @@ def server_command(around: Around) -> tuple[str, ...]:
     return (str(script), "mcp", *(("--project", str(around.root)) if around.is_project else ()))
 
 
-def _tools(harness: Harness) -> Tools:
-    if harness.tools is None:
-        raise Unsupported(f"it is not known where {harness.title} keeps its MCP servers.")
-    return harness.tools
-
-
 def _edit(harness: Harness, around: Around, command: tuple[str, ...]) -> tuple[Path, Edit, list[str] | None]:
     """Return the file, what to do to it, and the client's own command if the file is the client's to write."""
-    tools = _tools(harness)
+    tools = harness.tools
     place = tools.project if around.is_project else tools.user
     if place is None:
         raise Unsupported(f"it is not known where {harness.title} keeps a project's MCP servers; leave out --project.")

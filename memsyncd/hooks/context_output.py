@@ -65,7 +65,6 @@ FORMS: "Mapping[tuple[str, str], Callable[[str], bytes]]" = {
     ("antigravity", PROMPT): _injected_step,
     # these take no additionalContext, but whatever is printed at this event; OpenCode's is our own module
     ("kimi", PROMPT): _plain,
-    ("kimi-cli", PROMPT): _plain,
     ("opencode", PROMPT): _plain,
 }
 """By harness and action."""

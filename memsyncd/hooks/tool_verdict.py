@@ -7,7 +7,7 @@ from memsyncd.hooks.adapter import Tools
 
 EXIT_CODE_KEYS = ("exit_code", "exitCode", "returncode", "returnCode", "return_code")
 MAX_TOLD = 100
-"""Characters at an output's end among which its exit code may be told."""
+"""Characters at an output's end, or beginning, among which its exit code, or failure, may be told."""
 
 
 def has_failed(response: object, event: object, tools: Tools) -> bool | None:
@@ -17,6 +17,9 @@ def has_failed(response: object, event: object, tools: Tools) -> bool | None:
     A shell's response of Claude Code has none of these, but tells whether it was `interrupted`; the event PostToolUse
     comes only after success (hooks-and-apis 1A), so one that was not has succeeded.
     """
+    if isinstance(response, str) and tools.failure_told:
+        told_first = re.match(tools.failure_told, response[:MAX_TOLD])
+        return bool(told_first[1]) if told_first else None
     if not isinstance(response, Mapping):
         return None
     code = _exit_code(response, tools)

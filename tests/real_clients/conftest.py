@@ -17,7 +17,8 @@ from tests.end_to_end.conftest import Home
 from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
 
 PLACE = "MEMSYNCD_REAL_CLIENTS"
-"""Names the directory whose `node_modules` holds the clients; `make real-clients` fills one and sets it."""
+"""Names the directory whose `node_modules`, and `kimi-cli`, hold the clients; `make real-clients` fills one and sets
+it."""
 
 KEPT = "the ledger of this shop is kept in cents, never in floats"
 PROMPT = f"Remember: {KEPT}."
@@ -31,11 +32,11 @@ FAKE_KEY = "sk-" + "not-a-key-" * 3
 
 @pytest.fixture(scope="session")
 def clients() -> Path:
-    """Return where the clients' programs are, or skip with the reason."""
+    """Return where the clients are, or skip with the reason."""
     place = os.environ.get(PLACE)
     if not place:
         pytest.skip(f"{PLACE} names no directory with the clients; `make real-clients` installs them")
-    return Path(place).absolute() / "node_modules" / ".bin"
+    return Path(place).absolute()
 
 
 class Desk(Home):
@@ -43,11 +44,11 @@ class Desk(Home):
 
     clients: Path
 
-    def program(self, name: str) -> str:
+    def client_program(self, name: str, place: str = "node_modules/.bin") -> str:
         """Return a client's program, or skip with the reason."""
-        file = self.clients / name
+        file = self.clients / place / name
         if not file.exists():
-            pytest.skip(f"{name} is not installed in {file.parent}; `make real-clients` installs it")
+            pytest.skip(f"{name} is not installed in {file.parent}; `make real-clients` installs it where it can")
         return str(file)
 
     def install(self, harness: str) -> None:

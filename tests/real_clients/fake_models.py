@@ -24,10 +24,11 @@ Named = tuple[str, Mapping[str, Any]]
 
 class FakeModels:
     """The server and what it was asked. `shell` is the client's tool for commands; where a request does not offer it,
-    or a result is in the conversation already, the model answers."""
+    or a result is in the conversation already, the model answers, after a result once it has done `thinking`."""
 
-    def __init__(self, shell: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, shell: str, arguments: Mapping[str, Any], thinking: Callable[[], object] = lambda: None) -> None:
         self.shell = shell
+        self.thinking = thinking
         self.arguments = dict(arguments)
         self.wanted: list[str] = []
         """Addresses elsewhere that the client asked the proxy for."""
@@ -69,7 +70,10 @@ class FakeModels:
     def calls(self, body: Mapping[str, Any], result: str) -> bool:
         """Tell whether the model calls the shell: it is offered, and `result` marks none in the conversation."""
         said = json.dumps(body.get("messages") or body.get("input") or body.get("contents"))
-        return f'"{self.shell}"' in json.dumps(body.get("tools") or []) and result not in said
+        if result in said:
+            self.thinking()
+            return False
+        return f'"{self.shell}"' in json.dumps(body.get("tools") or [])
 
 
 def _whole(document: Mapping[str, Any]) -> Reply:

@@ -19,7 +19,7 @@ QUIET = (
 
 def test_a_session_of_claude_code_is_remembered(desk: Desk) -> None:
     """Its hooks tell the start, the prompt, the command, the answer and the end, and the next session is told of it."""
-    claude = desk.program("claude")
+    claude = desk.client_program("claude")
     desk.install("claude-code")
     with FakeModels("Bash", {"command": COMMAND, "description": "Print"}) as fake:
         environ = {"ANTHROPIC_BASE_URL": fake.url, "ANTHROPIC_API_KEY": FAKE_KEY, **dict.fromkeys(QUIET, "1")}

@@ -32,7 +32,7 @@ apps = false
 def test_a_session_of_codex_is_remembered(desk: Desk) -> None:
     """Its hooks, approved by its own option, tell the start, the prompt, the command, the answer and the end, and the next
     session is told of it."""
-    codex = desk.program("codex")
+    codex = desk.client_program("codex")
     options = ("--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox")
     with FakeModels("exec_command", {"cmd": COMMAND}) as fake:
         desk.write(".codex/config.toml", CONFIG.format(url=fake.url))

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 def test_a_session_of_copilot_is_remembered(desk: Desk) -> None:
     """Its hooks tell the start, the prompt, the command and the end, its transcript the answer, and the
     next session is told of it."""
-    copilot = desk.program("copilot")
+    copilot = desk.client_program("copilot")
     desk.install("copilot")
     with FakeModels("bash", {"command": COMMAND, "description": "Print"}) as fake:
         environ = {

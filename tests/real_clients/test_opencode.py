@@ -26,7 +26,7 @@ def config(url: str) -> dict[str, object]:
 def test_a_session_of_opencode_is_remembered(desk: Desk) -> None:
     """Our module tells the start, the prompt, the command and the answer, the end is seen in the process being gone, and
     the next session is told of it."""
-    opencode = desk.program("opencode")
+    opencode = desk.client_program("opencode")
     with FakeModels("bash", {"command": COMMAND, "description": "Print"}) as fake:
         desk.write(".config/opencode/opencode.json", config(fake.url))
         desk.install("opencode")

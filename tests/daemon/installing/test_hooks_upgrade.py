@@ -148,6 +148,7 @@ def test_a_project_has_its_own_file(name: str, home: Path, around: Around) -> No
         ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
         ("codex", "CODEX_HOME", "hooks.json"),
         ("kimi", "KIMI_CODE_HOME", "config.toml"),
+        ("kimi-cli", "KIMI_SHARE_DIR", "config.toml"),
         ("copilot", "COPILOT_HOME", "hooks/memsyncd.json"),
         ("opencode", "XDG_CONFIG_HOME", "opencode/plugins/memsyncd.js"),
     ],

@@ -43,7 +43,7 @@ def test_others_have_their_own_words(harness: str, document: dict[str, Any]) -> 
     assert output(CONTEXT, harness, "subagent-start") == b""
 
 
-@pytest.mark.parametrize("harness", ["kimi", "kimi-cli", "opencode"])
+@pytest.mark.parametrize("harness", ["kimi", "opencode"])
 def test_some_take_plain_text(harness: str) -> None:
     """What is printed is what the model reads."""
     assert output(CONTEXT, harness, "user-prompt").decode() == CONTEXT + "\n"
@@ -59,6 +59,7 @@ def test_every_form_is_of_a_harness_that_can_be_installed() -> None:
     ("harness", "action"),
     [
         ("windsurf", "user-prompt"),
+        ("kimi-cli", "user-prompt"),
         ("opencode", "subagent-start"),
         ("generic", "user-prompt"),
         ("claude-code", "stop"),  # it would make the agent carry on
