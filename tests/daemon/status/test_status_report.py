@@ -177,8 +177,7 @@ def test_standing_still_is_told(changes: dict[str, Any], red: bool) -> None:
         ),
         (
             {"findings": (Finding("watcher-polling", detail="Too many open files (os error 24)"),)},
-            "Nothing waits, nothing was asked for yet; file watching is not available; the spools are scanned on a timer "
-            "instead.",
+            "Nothing waits, nothing was asked for yet; file watching is not available; the spools are scanned on a timer instead.",
         ),
         ({"counters": {"packets_refused": 3}}, "Nothing waits; packets since the start: 3 refused."),
         ({"counters": {"packets_empty": 3}}, "Nothing waits; packets since the start: 3 held nothing to keep."),
