@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from memsyncd.evidence.payloads import clean
 from memsyncd.platforms.platform import (
     Busy,
     KeyRefused,
@@ -126,15 +127,32 @@ def message(body: bytes) -> str:
 
 
 def decode(body: bytes) -> Any:
-    """Return the JSON value in `body`, bad UTF-8 replaced, or None where there is none."""
+    """Return the JSON value in `body`, or None where there is none. Bad UTF-8 and halves of characters are replaced,
+    and what is no number to JSON is null: nobody further on has to reckon with them."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:  # the slower reader takes what the strict one refuses: half surrogates, NaN, a byte-order mark
-        return json.loads(body.decode("utf-8-sig", "replace"), strict=False)
+        return _whole(_LENIENT.decode(body.decode("utf-8-sig", "replace")))
     except (ValueError, RecursionError):
         return None
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return {clean(key): _whole(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+_LENIENT = json.JSONDecoder(strict=False, parse_float=_finite, parse_constant=lambda _: None)
 
 
 def cut(text: str) -> str:

@@ -10,6 +10,7 @@ NAMES = (
     "transcripts",
     "socket_requests",
     "settings",
+    "platform_answers",
 )
 
 

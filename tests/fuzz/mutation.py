@@ -21,7 +21,7 @@ ODD_BYTES: tuple[bytes, ...] = (
     b"/*", b"*/", b"-", b"0", b"9", b"1e999", b"NaN", b"Infinity", b"null", b"true", b"<", b">", b"%", b"%00", b"%zz", b"&", b"?", b";", BREAK, MARK, b"password=" + MARK,
 )  # fmt: skip
 MOST_NODES = 400
-DEEPEST = 300
+DEPTHS = (3, 30, 70, 300, 900, 970)
 LONG_PART = 0.05
 """Of the edits that make an input long, those that make it very long: they cost the most time."""
 
@@ -134,7 +134,7 @@ class Mutator:
 
     def _deep(self) -> Any:
         value: Any = self.random.choice(ODD_VALUES)
-        for _ in range(self.random.choice((3, 30, 70, DEEPEST))):
+        for _ in range(self.random.choice(DEPTHS)):
             value = [value] if self.random.random() < 0.5 else {"a": value}
         return value
 

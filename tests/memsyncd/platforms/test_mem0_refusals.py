@@ -134,7 +134,7 @@ def test_a_page_is_not_the_platforms_word(status: int, error: type[PlatformError
         (["bad"], ""),
         (b"\xff\xfe not json", ""),
         (b'{"error": "\xff"}', "\ufffd"),
-        (b'{"error": "half \\ud800"}', "half \ud800"),
+        (b'{"error": "half \\ud800"}', "half \ufffd"),
         (b'\xef\xbb\xbf{"error": "marked"}', "marked"),
         (b"[" * 100_000, ""),
         ({"detail": [[[[["deep"]]]]]}, ""),
