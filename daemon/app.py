@@ -96,6 +96,8 @@ class Daemon:
             started_monotonic=parts.clock.monotonic(),
         )
         self.observer.on_progress = self.view.progressed
+        if parts.fleet is not None:
+            parts.fleet.on_start, parts.fleet.on_finish = self.observer.started, self.observer.finished
         self.heartbeat = Heartbeat(self.manager, self.view.status, parts.clock.monotonic)
         if self.places.socket_is_shortened:
             parts.findings.report("socket-elsewhere", str(self.places.status_socket))
@@ -160,6 +162,8 @@ class Daemon:
         resume_extractions(self.parts.delivery)
         self.workers.start()
         self.ingest_thread.start()
+        if self.parts.fleet is not None:
+            self.parts.fleet.start(self.parts.queue)
 
     def _nudged(self, nudge: Nudge) -> None:
         nudge.drain()
@@ -231,7 +235,8 @@ class Daemon:
     def _dead_thread(self) -> str:
         if not self.ingest_thread.thread.is_alive():
             return f"ingest: {self.ingest_thread.failure!r}"
-        return ", ".join(self.workers.dead_threads())
+        fleet = self.parts.fleet
+        return ", ".join([*self.workers.dead_threads(), *(fleet.dead_threads() if fleet else ())])
 
     def _stop(self) -> None:
         """No new claims, calls cancelled, claims released, spools given back (issue item 7)."""
@@ -245,6 +250,8 @@ class Daemon:
         if is_scanning := self.ingest_thread.thread.ident is not None:
             self.ingest_thread.stop(0.0)
         ended = [self.workers.stop(STOP_SECONDS)]
+        if self.parts.fleet is not None:
+            ended.append(self.parts.fleet.stop(max(0.0, deadline - self.parts.clock.monotonic())))
         if is_scanning:
             ended.append(self.ingest_thread.stop(max(0.0, deadline - self.parts.clock.monotonic())))
         self.rounds.stop()

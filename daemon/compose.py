@@ -13,8 +13,10 @@ from daemon import clock_trust
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
 from daemon.extracting.starting import model_of
+from daemon.fleet.composing import fleet_of
+from daemon.fleet.fleet import Fleet
 from daemon.forgetting.tombstones import Tombstones
-from daemon.gate import Gate
+from daemon.gate import PAUSED, Gate
 from daemon.intake.foreign_claims import is_claimed_elsewhere
 from daemon.intake.ingest import Ingest
 from daemon.intake.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
@@ -59,7 +61,8 @@ SEARCHES_BESIDE = 2
 
 @dataclass(frozen=True)
 class Parts:
-    """Everything that runs, made and not yet started. `telemetry` is None while it is off, `model` without one."""
+    """Everything that runs, made and not yet started. `telemetry` is None while it is off, `model` without one,
+    `fleet` where the queue is the daemon's own."""
 
     places: Places
     settings: Settings
@@ -85,6 +88,7 @@ class Parts:
     handlers: Mapping[str, Handler]
     telemetry: "Telemetry | None" = None
     model: "ModelExtraction | None" = None
+    fleet: Fleet | None = None
 
     def close(self) -> None:
         """Close every store and connection."""
@@ -92,6 +96,8 @@ class Parts:
             self.telemetry.close()
         if self.model is not None:
             self.model.close()
+        if self.fleet is not None:
+            self.fleet.close()
         self.platform.close()
         if self.index is not None:
             self.index.close()
@@ -104,15 +110,14 @@ def compose(
 ) -> Parts:
     """Return the parts. Raises ConfigurationError (exit 78) where a store is from a newer version or a setting names
     something this version does not have. `lifecycle` is telemetry's, where that is on."""
-    if settings.queue.url:
-        raise ConfigurationError("queue.url: a shared queue is not in this version yet; leave it empty.")
     clock, counters = Clock(), Counters()
     findings, journal = Findings(clock), Journal(clock)
     key_source = KeySource.from_settings(settings, environ, clock)
     queue = _queue(places, settings, clock, counters)
     platform = platform_of(places, settings, key_source, clock)
     index = index_of(platform, places.memory_file, clock, counters)
-    served = Served(partial(_place_list, places, settings), clock, counters, project_id)
+    serves = settings.queue.role != "worker" or not settings.queue.url
+    served = Served(partial(_place_list, places, settings) if serves else list, clock, counters, project_id)
     resolver = ScopeResolver(places.home, environ)
     gate = Gate(settings.exclude, places.data / "paused", resolver.resolve)
     tombstones = Tombstones(places.data)
@@ -145,6 +150,18 @@ def compose(
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
         is_claimed_elsewhere=partial(_is_claimed_elsewhere, served, ingest, clock),
         on_memories=learner(index, whose),
+    )
+    fleet = fleet_of(
+        settings,
+        places,
+        shared,
+        policy=policy_of(settings),
+        key_source=key_source,
+        reached=lambda key_source: platform_of(places, settings, key_source, clock),
+        stores=lambda: [(spool.name, store) for spool, store in served.stores() if store.own],
+        hold=lambda: PAUSED if gate.is_paused else None,
+        counters=counters,
+        findings=findings,
     )
     telemetry = _telemetry(
         settings,
@@ -192,7 +209,8 @@ def compose(
         search=search_of(shared, resolver.resolve, index),
         index=index,
         history=history.History(places.data / history.NAME),
-        handlers=_handlers(shared, places.memory_file) | standing,
+        handlers=_handlers(shared, places.memory_file) | standing | (dict(fleet.handlers) if fleet else {}),
+        fleet=fleet,
         telemetry=telemetry,
         model=model,
     )
@@ -241,15 +259,23 @@ def _telemetry(settings: Settings, **needed: Any) -> "Telemetry | None":
     return Telemetry(wanted, http=http, **needed)
 
 
-def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters) -> SqliteQueue:
-    policy = Policy(
+def policy_of(settings: Settings) -> Policy:
+    """Return how long jobs and destinations wait."""
+    return Policy(
         first_delay=settings.retry.first_delay_seconds,
         max_delay=settings.retry.max_delay_seconds,
         max_cooldown=settings.platform.max_cooldown_seconds,
     )
+
+
+def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters) -> SqliteQueue:
     try:
         return SqliteQueue(
-            places.queue_file, clock=clock, policy=policy, counters=counters, random=random.Random(os.urandom(8))
+            places.queue_file,
+            clock=clock,
+            policy=policy_of(settings),
+            counters=counters,
+            random=random.Random(os.urandom(8)),
         )
     except NewerQueue as error:
         raise ConfigurationError(str(error)) from error

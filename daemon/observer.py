@@ -7,12 +7,18 @@ import structlog
 from daemon.compose import Parts
 from daemon.telemetry.starting import KIND as TELEMETRY
 from jobs.delivery import CHECKPOINT, FLUSH
+from jobs.fleet.learn import LEARN
+from jobs.fleet.share import IN_SHARED_QUEUE
 from jobs.job import Job, JobState
 from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
+from jobs.packet_requests import NOTHING_IN_IT
 from jobs.poll import POLL, wake_again
 
-STANDING = frozenset({POLL, TELEMETRY})
+STANDING = frozenset({POLL, TELEMETRY, LEARN})
 """The kinds of the daemon's own timers."""
+
+_OTHER_ENDS = {NOTHING_IN_IT: "packets_empty", IN_SHARED_QUEUE: "packets_shared"}
+"""Ends of a flush that are no delivery, and the counters of such packets."""
 
 log = structlog.get_logger()
 
@@ -38,7 +44,7 @@ class Observer:
         what, why = _told(outcome)
         self._parts.history.ran(seconds)
         is_cooled = isinstance(outcome, Cool)
-        if job.kind == POLL and not is_cooled:
+        if job.kind in {POLL, LEARN} and not is_cooled:
             return  # a question that brought nothing is no progress (never-again 139), and no line in the log
         if not is_cooled:
             self.on_progress()
@@ -48,9 +54,8 @@ class Observer:
         tell = log.debug if job.kind == CHECKPOINT and what == "snoozed" else log.info
         tell("job", job=job.id, kind=job.kind, outcome=what, why=why, seconds=round(seconds, 4), attempts=job.attempts)
         if job.kind == FLUSH and job.state is JobState.DONE:
-            is_empty = why.startswith("nothing")
-            self._parts.counters.add("packets_empty" if is_empty else "packets_delivered")
-            if not is_empty:
+            self._parts.counters.add(_OTHER_ENDS.get(why, "packets_delivered"))
+            if why not in _OTHER_ENDS:
                 self._parts.history.delivered(max(0.0, self._parts.clock.age(job.created_at)))
         if job.state is JobState.DEAD:
             self.gave_up = True

@@ -94,6 +94,8 @@ class Rounds:
         """Let every call begin on a new connection: the other ends have given up the old ones (never-again 148)."""
         parts = self._parts
         parts.platform.drop_connections()
+        if parts.fleet is not None:
+            parts.fleet.accounts.drop_connections()
         if parts.telemetry is not None:
             parts.telemetry.endpoint.drop_connections()
         if parts.model is not None:

@@ -171,6 +171,8 @@ class Upkeep:
         if parts.model is not None:
             self._guarded("extractor-key", parts.model.look)
         self._guarded("pauses", self.look_at_pauses)
+        if parts.fleet is not None:
+            parts.fleet.tick()
         if parts.index is not None:
             parts.index.settle()
         self._guarded("clock", self._look_at_clock)
@@ -225,7 +227,9 @@ class Upkeep:
     def is_all_done(self, running: Callable[[], int]) -> bool:
         """Whether nothing is left that this run could still bring to an end (`run --once`). `running` tells how many
         jobs run, each until its end was told of."""
-        queue = self._parts.queue
+        queue, fleet = self._parts.queue, self._parts.fleet
+        if fleet is not None and not fleet.is_all_done():
+            return False
         sending = telemetry_run(self._parts)
         counts = queue.counts()
         at_work = max(counts.claimed, running())

@@ -106,7 +106,7 @@ class _Run:
         requests = packet_requests.requests(self.store, self.packet, self.scope, self.delivery)
         if not requests:
             self.store.close_packet(self.packet.packet_id, PacketStatus.SUCCEEDED)
-            return Done("nothing to deliver: no dialogue in it", wake_lane=True)
+            return Done(packet_requests.NOTHING_IN_IT, wake_lane=True)
         return self._confirm(self._post(requests))
 
     def failed(self, error: PlatformError) -> Outcome:

@@ -14,6 +14,9 @@ from memsyncd.scope.remote import app_name, project_id
 
 SOURCE = "memsyncd"
 
+NOTHING_IN_IT = "nothing to deliver: no dialogue in it"
+"""What became of a packet that makes no request."""
+
 
 def requests(store: EvidenceStore, packet: Packet, scope: Scope, delivery: Delivery) -> Sequence[Batch]:
     """Return a packet's batches; none where there is no dialogue in it. `scope` is as `named` gives it."""

@@ -23,7 +23,13 @@ _TELEMETRY = "telemetry.enabled"
 
 _ODD_IN_A_HOST = re.compile(r"[^\w.:-]")
 
-_PATHS = ("platform.api_key_file", "http.ca_file", "extractor.api_key_file", "agent_memory_path", "queue.keys_directory")
+_PATHS = (
+    "platform.api_key_file",
+    "http.ca_file",
+    "extractor.api_key_file",
+    "agent_memory_path",
+    "queue.keys_directory",
+)
 _ADDRESSES = {
     "platform.url": ("http", "https"),
     "telemetry.endpoint": ("http", "https"),

@@ -59,10 +59,18 @@ class Retry(Struct, frozen=True, kw_only=True):
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """`url` empty: embedded; `postgresql://…`: shared between machines. `workers` is the number of threads."""
+    """`url` empty: embedded; `postgresql://…`: shared between machines. `workers` is the number of threads.
+
+    Of a shared queue: with `role` `edge` this machine puts packets in and delivers none, with `worker` it delivers and
+    serves no spool. `account` names whose packets its own are; `keys_directory` holds a key file for each further
+    account that it delivers for, named like the account.
+    """
 
     url: str = ""
     workers: Annotated[int, Meta(ge=1, le=64)] = 4
+    role: Literal["both", "edge", "worker"] = "both"
+    account: str = ""
+    keys_directory: str = ""
 
     def __repr__(self) -> str:
         """Leave out the address, which may carry a password."""

@@ -64,7 +64,7 @@ def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) ->
     requests = packet_requests.requests(store, packet, scope, edge.delivery)
     if not requests:
         store.close_packet(packet.packet_id, PacketStatus.SUCCEEDED)
-        return Done("nothing to deliver: no dialogue in it", wake_lane=True)
+        return Done(packet_requests.NOTHING_IN_IT, wake_lane=True)
     _put(edge, spool, requests)
     if not store.own:
         return _plugins(edge, spool, store, packet)

@@ -1,0 +1,117 @@
+"""Makes a daemon's part in a fleet from the settings."""
+
+import os
+import random
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon.api_key.source import KeySource
+from daemon.configuration_error import ConfigurationError
+from daemon.fleet import identity
+from daemon.fleet.accounts import Accounts
+from daemon.fleet.connection import Connection
+from daemon.fleet.fleet import Fleet
+from daemon.places import Places
+from daemon.settings import Settings
+from daemon.status.findings import Findings
+from jobs.delivery import Delivery
+from jobs.fleet.deliver import Worker
+from jobs.fleet.learn import End, Learner
+from jobs.fleet.share import Edge
+from jobs.queue.policy import Policy
+from jobs.queue.shared import open_shared
+from memsyncd.counters import Counters
+from memsyncd.evidence.event import Packet
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.platforms.platform import Platform
+
+if TYPE_CHECKING:
+    from jobs.queue.postgres.queue import PostgresQueue
+
+SCHEMES = ("postgresql://", "postgres://")
+
+
+def fleet_of(
+    settings: Settings,
+    places: Places,
+    delivery: Delivery,
+    *,
+    policy: Policy,
+    key_source: KeySource,
+    reached: Callable[[KeySource], Platform],
+    stores: Callable[[], Iterable[tuple[str, EvidenceStore]]],
+    hold: Callable[[], str | None],
+    counters: Counters,
+    findings: Findings,
+) -> Fleet | None:
+    """Return this daemon's part in a fleet, None where the queue is its own.
+
+    `reached` gives the platform asked with another key; `stores` the spools' names with their stores of ours; `hold`
+    why nothing is delivered at present. Raises ConfigurationError.
+    """
+    queue = settings.queue
+    if not queue.url:
+        return None
+    _check(settings)
+    name, clock = identity.own_name(places.data), delivery.clock
+
+    def opened() -> "PostgresQueue":
+        return open_shared(
+            queue.url,
+            host=identity.host(),
+            worker=name,
+            clock=clock,
+            policy=policy,
+            counters=counters,
+            random=random.Random(os.urandom(8)),
+            account=queue.account,
+            sealing=None,
+        )
+
+    connection = Connection(opened, clock.monotonic)
+    directory = Path(queue.keys_directory) if queue.keys_directory else None
+    accounts = Accounts(
+        queue.account,
+        key_source=key_source,
+        platform=delivery.platform,
+        directory=directory,
+        reached=reached,
+        clock=clock,
+    )
+    is_edge, is_worker = queue.role != "worker", queue.role != "edge"
+    worker = Worker(
+        account=accounts.account,
+        hold=hold,
+        redact=delivery.redact,
+        clock=clock,
+        first_interval=settings.flush.event_poll_seconds,
+        extraction_wait_seconds=settings.flush.extraction_wait_seconds,
+    )
+    return Fleet(
+        connection=connection,
+        accounts=accounts,
+        edge=Edge(delivery, connection.queue, name) if is_edge else None,
+        learner=Learner(stores, connection.queue, name, partial(_ended, counters)) if is_edge else None,
+        worker=worker if is_worker else None,
+        threads=queue.workers,
+        clock=clock,
+        counters=counters,
+        findings=findings,
+        keeps=(settings.retention.jobs_days, settings.retention.dead_days),
+    )
+
+
+def _check(settings: Settings) -> None:
+    if not settings.queue.url.startswith(SCHEMES):
+        raise ConfigurationError("queue.url takes postgresql://…, or nothing for the embedded queue.")
+    if settings.platform.kind == "local":
+        raise ConfigurationError(
+            "queue.url: memories of the embedded platform stay on one machine, so packets of several cannot go there."
+            " Set platform.kind to mem0 or mem0-server, on edges too; they need no key for it."
+        )
+
+
+def _ended(counters: Counters, packet: Packet, end: End) -> None:  # noqa: ARG001  (a learner's word)
+    counters.add("packets_refused" if end.error and end.status == "gave-up" else "packets_delivered")

@@ -1,0 +1,185 @@
+"""What a daemon is in a fleet: an edge, which puts packets into the shared queue; a worker, which delivers; or both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import structlog
+
+from daemon.fleet.accounts import Accounts
+from daemon.fleet.connection import Connection
+from daemon.status.findings import Findings
+from jobs.delivery import FLUSH
+from jobs.fleet.deliver import Worker, deliver
+from jobs.fleet.learn import LEARN, Learner, learn, learn_job
+from jobs.fleet.share import Edge, share
+from jobs.fleet.shared_batch import DELIVER
+from jobs.job import JobState
+from jobs.queue.claiming_huey import OnFinish, OnStart
+from jobs.queue.claims import Handler
+from jobs.queue.contract import JobQueue
+from jobs.queue.errors import QueueError
+from jobs.queue.workers import Workers
+from memsyncd.clock import Clock
+from memsyncd.counters import Counters
+
+UNREACHABLE = "shared-queue-unreachable"
+"""The finding while the database cannot be used."""
+
+UPKEEP_SECONDS = 15.0
+"""Between two looks at the database's clock; half as often as its listener looks for lost news."""
+
+PRUNE_SECONDS = 3600.0
+
+DAY_SECONDS = 86_400.0
+
+log = structlog.get_logger()
+
+
+@dataclass
+class Fleet:
+    """Made with the daemon's other parts. `tick` is called on its rounds, from one thread; `start` and `stop` with the
+    daemon's own workers. `keeps` are the days finished jobs and dead letters are kept, 0 for ever."""
+
+    connection: Connection
+    accounts: Accounts
+    edge: Edge | None
+    learner: Learner | None
+    worker: Worker | None
+    threads: int
+    clock: Clock
+    counters: Counters
+    findings: Findings
+    keeps: tuple[int, int]
+    on_start: OnStart = lambda _: None
+    on_finish: OnFinish = lambda *_: None
+    workers: Workers | None = field(default=None, init=False)
+    _fingerprints: dict[str, str] = field(default_factory=dict, init=False)
+    _upkept_at: float = field(default=float("-inf"), init=False)
+    _pruned_at: float = field(default=float("-inf"), init=False)
+
+    @property
+    def role(self) -> str:
+        """`edge`, `worker` or `both`."""
+        if self.worker is None:
+            return "edge"
+        return "both" if self.edge else "worker"
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """What of the daemon's own queue is done otherwise: a packet's flush, and learning its end."""
+        if self.edge is None or self.learner is None:
+            return {}
+        return {FLUSH: partial(share, edge=self.edge), LEARN: partial(learn, learner=self.learner)}
+
+    def start(self, queue: JobQueue) -> None:
+        """Begin; the database may be away. `queue` is the daemon's own."""
+        if self.learner is not None:
+            queue.enqueue(learn_job())
+            queue.wake(LEARN)
+        self.tick()
+
+    def tick(self) -> None:
+        """Reach the database if it was not reached yet, take up changed keys, and show what is wrong."""
+        try:
+            self._look()
+        except QueueError as error:
+            self.findings.report(UNREACHABLE, detail=str(error))
+        else:
+            self.findings.clear(UNREACHABLE)
+
+    def stop(self, seconds: float) -> bool:
+        """Take no more batches, end those under way; return whether all came to an end."""
+        self.accounts.cancel()
+        return self.workers.stop(seconds) if self.workers else True
+
+    def close(self) -> None:
+        """Release everything. Only after `stop`."""
+        self.accounts.close()
+        self.connection.close()
+
+    def is_all_done(self) -> bool:
+        """Whether nothing is left that this worker could bring to an end now: for `run --once`."""
+        queue = self.connection.opened
+        if self.worker is None or queue is None:
+            return True
+        if self.workers is not None and self.workers.running():
+            return False
+        waiting = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=1)
+        return not queue.counts().ready and not (waiting and waiting[0].reason in self._sure_to_come)
+
+    def dead_threads(self) -> list[str]:
+        """Return the names of threads that ended though nobody stopped them."""
+        queue = self.connection.opened
+        return [*(self.workers.dead_threads() if self.workers else ()), *(queue.dead_threads() if queue else ())]
+
+    def told(self) -> dict[str, Any]:
+        """Return what a status tells of it; raises nothing."""
+        queue = self.connection.opened
+        document: dict[str, Any] = {"role": self.role, "place": queue.place if queue else "", "reached": False}
+        try:
+            counts = self.connection.queue().counts()
+        except QueueError as error:
+            return document | {"problem": str(error)}
+        told = {name: getattr(counts, name) for name in counts.__slots__}
+        return document | {"reached": True, "listening": queue.is_listening if queue else False, "jobs": told}
+
+    @property
+    def _sure_to_come(self) -> frozenset[str]:
+        from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN  # noqa: PLC0415
+
+        return frozenset({ABOUT_TO_LOOK, EXTRACTION_OPEN})
+
+    def _look(self) -> None:
+        queue = self.connection.queue()
+        now = self.clock.monotonic()
+        if self.worker is not None and self.workers is None:
+            self._start_workers()
+        if now - self._upkept_at >= UPKEEP_SECONDS:
+            self._upkept_at = now
+            queue.shift_clock(0.0)
+            self._take_up_keys()
+        if now - self._pruned_at >= PRUNE_SECONDS:
+            self._pruned_at = now
+            self._prune()
+
+    def _start_workers(self) -> None:
+        queue = self.connection.queue()
+        assert self.worker is not None
+        voided = queue.void_claims()
+        if voided:
+            log.info("claims-given-back", jobs=voided, queue="shared")
+        queue.listen()
+        self.workers = Workers(
+            queue,
+            {DELIVER: partial(deliver, worker=self.worker)},
+            self.threads,
+            clock=self.clock,
+            counters=self.counters,
+            on_start=self.on_start,
+            on_finish=self.on_finish,
+        )
+        self.workers.start()
+
+    def _take_up_keys(self) -> None:
+        """Let an account's batches go where its key is another than before."""
+        if self.worker is None:
+            return
+        queue = self.connection.queue()
+        for name, fingerprint in self.accounts.fingerprints().items():
+            if fingerprint and self._fingerprints.get(name) not in (None, fingerprint):
+                for destination in queue.destinations():
+                    if destination.account == name:
+                        queue.release(destination.name, name)
+                log.info("key-changed", account=name)
+            self._fingerprints[name] = fingerprint
+
+    def _prune(self) -> None:
+        """Delete what has had its days, as the strictest of the machines has it."""
+        done, dead = self.keeps
+        if not done:
+            return
+        now = self.clock.wall()
+        dead_before = now - dead * DAY_SECONDS if dead else 0.0
+        self.connection.queue().prune(finished_before=now - done * DAY_SECONDS, dead_before=dead_before)
