@@ -22,6 +22,7 @@ QUICK: dict[str, list[str]] = {
     "harnesses": ["--runs", "4"],
     "ingest": ["--quick"],
     "queue": ["--jobs", "500", "--pings", "60", "--backlog", "5000"],
+    "queue_shared": ["--jobs", "200", "--pings", "20", "--runs", "1"],
     "extractions": ["--quick"],
     "idle": ["--quick"],
     "handoffs": ["--quick"],

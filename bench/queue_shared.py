@@ -9,6 +9,7 @@ once a job where the others know after a crash what was under way. Ratios hold b
 
 import argparse
 import importlib.util
+import logging
 import random
 import statistics
 import subprocess
@@ -27,7 +28,7 @@ from jobs.queue.postgres.queue import PostgresQueue
 from jobs.queue.shared import open_shared
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
-from tests.fakes.postgres_server import PostgresServer, shared_server
+from tests.fakes.postgres_server import PostgresServer, programs, shared_server
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKERS = (1, 2, 4)
@@ -164,6 +165,10 @@ def main() -> None:
     parser.add_argument("--pings", type=int, default=100)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
+    logging.getLogger("procrastinate").setLevel(logging.ERROR)
+    if programs() is None:
+        print("PostgreSQL is not installed (Debian: apt-get install postgresql): nothing was measured")
+        return
     systems = ["ours", "huey"]
     if importlib.util.find_spec("procrastinate"):
         systems.append("procrastinate")

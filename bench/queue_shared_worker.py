@@ -5,6 +5,7 @@ Says `ready`, begins at the first line of its standard input, prints the time at
 """
 
 import asyncio
+import logging
 import os
 import random
 import sys
@@ -103,6 +104,7 @@ def job() -> None:
 
 def main() -> None:
     """Work for one of the three."""
+    logging.getLogger("procrastinate").setLevel(logging.ERROR)
     system, url = sys.argv[1:]
     {"ours": ours, "huey": huey, "procrastinate": procrastinate}[system](url, job)
 

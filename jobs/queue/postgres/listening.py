@@ -65,7 +65,9 @@ class Listener:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop it and wait for its end."""
+        """Stop it and wait for its end; again it does nothing."""
+        if self._stopping.is_set():
+            return
         self._stopping.set()
         self._wake.send(b"\0")
         if self._thread.ident:

@@ -15,7 +15,7 @@ from jobs.outcomes import Outcome
 from jobs.queue.claims import LEASE_SECONDS, Claim
 from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.doorbell import Doorbell
-from jobs.queue.errors import QueueUnavailable
+from jobs.queue.errors import NotSetUp, QueueUnavailable
 from jobs.queue.policy import Policy
 from jobs.queue.postgres import changing, claiming, cooling, enqueueing, errors, lanes, schema, settling, waking
 from jobs.queue.postgres.claiming import Answer, Worker
@@ -74,8 +74,10 @@ class PostgresQueue:
         self.lease = lease
         self.on_settled: Callable[[Job, Outcome], None] | None = None
         self.bell = Doorbell(clock.monotonic)
-        self.storage = SharedStorage(url)
-        self.place = _place(url)
+        try:
+            self.storage, self.place = SharedStorage(url), _place(url)
+        except psycopg.ProgrammingError:
+            raise NotSetUp("queue.url is no URL of a PostgreSQL database (not shown: it may hold a password)") from None
         self._host = host
         self._account = account
         self._counters = counters

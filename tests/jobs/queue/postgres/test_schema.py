@@ -132,6 +132,27 @@ def test_a_schema_that_is_not_there_is_told(fleet: Fleet) -> None:
         fleet.machine(url=shared_server().url("nowhere"))
 
 
+def test_a_url_that_is_none_is_told_and_not_shown(fleet: Fleet) -> None:
+    """What libpq says of it would show the password."""
+    with pytest.raises(NotSetUp, match="no URL of a PostgreSQL database") as told:
+        fleet.machine(url="postgresql://me:hunter2@[::1/queue")
+    assert "hunter2" not in str(told.value)
+    assert told.value.__cause__ is None
+    assert told.value.__suppress_context__
+
+
+def test_closing_twice_does_no_harm(fleet: Fleet) -> None:
+    """What comes after a close is refused."""
+    queue = fleet.machine()
+    queue.listen()
+    queue.close()
+    queue.close()
+    with pytest.raises(QueueUnavailable, match="closed"):
+        queue.enqueue(NewJob("a", "flush"))
+    with pytest.raises(QueueUnavailable, match="closed"):
+        queue.counts()
+
+
 def test_a_server_that_is_not_there_is_told(fleet: Fleet) -> None:
     """No connection is a thing that passes."""
     with pytest.raises(QueueUnavailable, match="cannot be used: "):
