@@ -1,10 +1,12 @@
 """The recaller, made from the daemon's parts."""
 
 from collections.abc import Callable
+from functools import partial
 
 from daemon.compose import Parts
 from daemon.recalling.around import Around
 from daemon.recalling.recaller import Recaller
+from daemon.recalling.untold_prompt import untold_prompt
 
 
 def recaller_of(parts: Parts, scan: Callable[[float], bool]) -> Recaller:
@@ -22,6 +24,7 @@ def recaller_of(parts: Parts, scan: Callable[[float], bool]) -> Recaller:
             search=parts.search,
             resolve=parts.resolver.resolve,
             held=held,
+            untold=partial(untold_prompt, home=parts.places.home),
             settings=parts.settings.recall,
             clock=parts.clock,
             counters=parts.counters,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from daemon.intake.document import TornError, handoff_from
-from memsyncd.hooks.adapters import harness_of, records_for
+from memsyncd.hooks import looking
+from memsyncd.hooks.adapters import adapter_of, directory_of, harness_of, records_for, session_of
 from memsyncd.hooks.dropping import MAX_HARNESS, NAME_CHARACTERS
 from memsyncd.hooks.handoff import Handoff, NotAHandoffError
 from memsyncd.hooks.record import UNKNOWN_SESSION, Record
@@ -19,7 +20,8 @@ class NotAQuestion(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whose prompt it is. `prompt` is a person's words as they may leave the machine, "" where there are none.
+    """Whose prompt it is. `prompt` is a person's words as they may leave the machine, "" where there are none; then the
+    session's transcript may hold them.
 
     With an `agent_id` a subagent asks; it may be told what its parent was shown. One without a type is none that a
     person's agent has begun but the harness's own (hooks-and-apis 1A): it gets nothing.
@@ -31,6 +33,7 @@ class Question:
     cwd: str = ""
     agent_id: str = ""
     agent_type: str = ""
+    transcript_path: str = ""
 
     @property
     def session(self) -> tuple[str, str]:
@@ -59,7 +62,7 @@ def question_from(body: bytes) -> Question:
 
 
 def _question(handoff: Handoff, records: Sequence[Record]) -> Question:
-    record = records[0] if records else Record(kind="", session_id=UNKNOWN_SESSION)
+    record = records[0] if records else _of_nothing(handoff)
     agent_type = handoff.hook_input.get("agent_type")
     prompt = record.payload.get("prompt")
     return Question(
@@ -69,4 +72,12 @@ def _question(handoff: Handoff, records: Sequence[Record]) -> Question:
         record.cwd,
         record.agent_id,
         agent_type if isinstance(agent_type, str) else "",
+        record.transcript_path,
     )
+
+
+def _of_nothing(handoff: Handoff) -> Record:
+    """Return a record of whose hook it was that tells nothing by itself."""
+    hook, at = handoff.hook_input, adapter_of(handoff.harness).fields
+    transcript = looking.text(hook, at.transcript)
+    return Record("", session_of(handoff), cwd=directory_of(handoff), transcript_path=transcript)

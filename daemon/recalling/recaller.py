@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -120,6 +121,10 @@ class Recaller:
         known = store.recalled(question.session_id)
         if question.agent_id:
             return self._to_subagent(question, scope, known, store)
+        if not question.prompt and not known.is_answered:
+            question = replace(question, prompt=around.untold(question))
+        if not question.prompt:
+            return NO_RECALL
         was_short = self._first_was_short(question)
         no = policy.refused(question.prompt, known, was_short=was_short, min_characters=around.settings.min_query_chars)
         return Recall(no) if no is not None else self._search(question, scope, known, store, limit)

@@ -42,7 +42,7 @@ def look(steps_of: Format, opened: Opened, session_id: str, known: TranscriptOff
     skipped = 0
     if opened.size - begin > MAX_UNREAD:
         skipped = opened.size - TAIL - begin
-        begin = _next_line(opened, opened.size - TAIL)
+        begin = next_line(opened, opened.size - TAIL)
         is_anew = True
     reader = Reader(steps_of, begin)
     at = begin
@@ -88,7 +88,7 @@ def _is_same(opened: Opened, known: TranscriptOffset) -> bool:
     return place.head_digest(opened, known.head_bytes) == known.head_digest
 
 
-def _next_line(opened: Opened, at: int) -> int:
+def next_line(opened: Opened, at: int) -> int:
     """Return where the next line begins at or after `at`, the file's end where none does."""
     while at < opened.size:
         content = place.read_at(opened, at, CHUNK)

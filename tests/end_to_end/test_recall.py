@@ -14,6 +14,7 @@ from memsyncd.recall.context import HEADING
 from tests.end_to_end.conftest import Home
 from tests.fakes.mem0_api import FakeMem0
 from tests.fakes.mem0_behaviours import answer, busy, hang
+from tests.memsyncd.hooks import payloads
 
 PROMPT = "Which port does the staging database of the shop listen on?"
 FACT = "The staging database of the shop listens on port 6543."
@@ -31,8 +32,12 @@ def say(
     harness: str = "claude-code",
     **more: Any,
 ) -> str:
-    """Run the hook line as the harness would, and return what it printed; it must exit 0 and say nothing else."""
-    hook_input = {"session_id": session, "cwd": str(home.project), "prompt": prompt, **more}
+    """Run a prompt's hook line, and return what it printed."""
+    return run_line(home, {"session_id": session, "cwd": str(home.project), "prompt": prompt, **more}, action, harness)
+
+
+def run_line(home: Home, hook_input: Mapping[str, Any], action: str, harness: str) -> str:
+    """Run a hook line as the harness would, and return what it printed; it must exit 0 and say nothing else."""
     done = subprocess.run(
         ["/bin/sh", "-c", command_line(action, harness)],
         input=json.dumps(hook_input).encode(),
@@ -106,7 +111,7 @@ def test_a_short_first_prompt_was_the_sessions_chance(knowing: Home) -> None:
 
 @pytest.mark.parametrize(
     ("harness", "begins"),
-    [("kimi", HEADING), ("cursor", '{"additional_context": "'), ("windsurf", ""), ("anything", "")],
+    [("kimi", HEADING), ("cursor", '{"additional_context": "'), ("kimi-cli", ""), ("windsurf", ""), ("anything", "")],
 )
 def test_other_harnesses_are_told_in_their_own_form_or_not_at_all(knowing: Home, harness: str, begins: str) -> None:
     """What is printed is what that harness takes; for one that takes nothing nothing is printed, nor asked."""
@@ -114,6 +119,24 @@ def test_other_harnesses_are_told_in_their_own_form_or_not_at_all(knowing: Home,
     printed = say(knowing, "s1", harness=harness)
     assert printed.startswith(begins) and bool(printed) == bool(begins)
     assert counted(knowing, "recalls") == asked + bool(begins)
+
+
+def test_antigravity_is_told_what_its_transcript_asks(knowing: Home) -> None:
+    """Its hook brings no prompt, but before the model's first call the session's file ends with it; the model's further
+    calls of the turn are told nothing."""
+    transcript = knowing.root / ".gemini/antigravity-cli/brain/k1/.system_generated/logs/transcript.jsonl"
+    transcript.parent.mkdir(parents=True)
+    line = {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "status": "DONE", "content": PROMPT}
+    transcript.write_text(json.dumps(line) + "\n")
+    for number in range(3):
+        payload = payloads.of("antigravity", "PreInvocation").at(knowing.project, knowing.root)
+        printed = run_line(knowing, {**payload, "invocationNum": number}, "user-prompt", "antigravity")
+        if number:
+            assert printed == ""
+        else:
+            [step] = json.loads(printed)["injectSteps"]
+            assert step["ephemeralMessage"].startswith(HEADING)
+            assert "6543" in step["ephemeralMessage"]
 
 
 def test_without_a_daemon_or_with_a_hung_one_nothing_is_printed_in_time(knowing: Home) -> None:

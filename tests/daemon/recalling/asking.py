@@ -9,6 +9,7 @@ from typing import Any
 
 from daemon.recalling.around import Around
 from daemon.recalling.recaller import Recaller
+from daemon.recalling.untold_prompt import untold_prompt
 from daemon.searching.answer import Answer
 from daemon.searching.request import SearchRequest
 from daemon.settings.schema import Recall as RecallSettings
@@ -51,6 +52,7 @@ class Asking:
                 search=self,
                 resolve=lambda _: SCOPE,
                 held=lambda _: self.held,
+                untold=lambda question: untold_prompt(question, self.root),
                 settings=self.settings,
                 clock=clock,
                 counters=self.counters,
