@@ -80,7 +80,7 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     faults += _judge(values, origins)
     if faults:
         raise ConfigurationError(*faults)
-    warnings = [*variables.warnings, *_open_secrets(places.config_file, file.values)]
+    warnings = [*variables.warnings, *_open_secrets(places.config_file, file.values), *_in_the_clear(values, origins)]
     return Loaded(_build(values), origins, _without_secrets(warnings))
 
 
@@ -215,6 +215,21 @@ def _judge_extractor(values: Mapping[str, Any], origins: Mapping[str, str]) -> l
     if not values.get("extractor.model"):
         faults.append(f"extractor.url ({origin}) is set, but no model: set extractor.model to one that it serves.")
     return faults
+
+
+def _in_the_clear(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
+    """Tell of addresses elsewhere at which keys and memories can be read on the way."""
+    kinds = {"platform.url": values["platform.kind"] != "local", "telemetry.endpoint": bool(values.get(_TELEMETRY))}
+    unsafe = [name for name, is_used in kinds.items() if is_used and _is_address(values.get(name, ""), ("http",))]
+    if not unsafe:
+        return []
+    from memsyncd.platforms.transport import is_loopback  # noqa: PLC0415  (httpx; most commands need none)
+
+    return [
+        f"{name} ({origins[name]}) is http: whoever is on the way can read and change what is sent; use https."
+        for name in unsafe
+        if not is_loopback(urlsplit(values[name]).hostname or "")
+    ]
 
 
 def _is_address(url: str, schemes: tuple[str, ...]) -> bool:

@@ -179,3 +179,28 @@ def test_secrets_are_masked_wherever_settings_are_shown(read: Load) -> None:
     assert password not in told
     assert loaded.shown()["queue.url"][0] == "postgresql://(set)@db.test/q"
     assert loaded.settings.telemetry.api_key == secret
+
+
+@pytest.mark.parametrize(
+    ("kind", "url", "is_told"),
+    [
+        ("mem0", "http://api.example.test", True),
+        ("mem0-server", "http://10.0.0.7:8888", True),
+        ("mem0-server", "http://localhost:8888", False),
+        ("mem0-server", "http://[::1]:8888", False),
+        ("mem0", "https://api.example.test", False),
+        ("local", "http://api.example.test", False),
+    ],
+)
+def test_a_key_that_would_go_in_the_clear_is_told_of(read: Load, kind: str, url: str, is_told: bool) -> None:
+    """It is taken all the same: only whoever runs the network knows who is on the way."""
+    loaded = read("", {"MEMSYNCD_PLATFORM_KIND": kind, "MEMSYNCD_PLATFORM_URL": url})
+    assert any("platform.url" in warning and "https" in warning for warning in loaded.warnings) is is_told
+
+
+def test_telemetry_in_the_clear_is_told_of_where_it_is_on(read: Load) -> None:
+    """Its endpoint's key goes along."""
+    there = {"MEMSYNCD_TELEMETRY_ENDPOINT": "http://events.example.test", "MEMSYNCD_TELEMETRY_API_KEY": "k"}
+    assert not read("", there).warnings
+    (only,) = read("", there | {"MEMSYNCD_TELEMETRY_ENABLED": "true"}).warnings
+    assert "telemetry.endpoint" in only
