@@ -3,19 +3,16 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from memsyncd.platforms.local import memories, merge, schema
+from memsyncd.platforms.local import memories, merge, reading, schema
 from memsyncd.platforms.local.candidate import PERSONAL
 from memsyncd.platforms.local.door import Door
-from memsyncd.platforms.local.faults import platform_error
 from memsyncd.platforms.local.incoming import Incoming
 from memsyncd.platforms.local.memories import Source
 from memsyncd.platforms.local.schema import EMBEDDED
-from memsyncd.platforms.platform import PlatformError
 
 ROW_TYPE = "memory"
 ROWS_AT_ONCE = 500
@@ -40,18 +37,23 @@ class Arrival(Enum):
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
     """Yield every memory that is found by search as a JSON object, in the order they were made. Several short reads:
-    what others write meanwhile may be among them or not. Raises PlatformError."""
+    what others write meanwhile may be among them or not; nothing is changed or made. Raises PlatformError."""
+    after = 0
+    while page := _page(path, after):
+        after = page[-1][0]
+        yield from (_row(columns) for _, *columns in page)
+
+
+def _page(path: Path, after: int) -> Sequence[Sequence[Any]]:
     if not path.exists():
-        return
-    with _opened(path) as connection:
-        after = 0
-        while page := connection.execute(
-            f"SELECT number, {_COLUMNS} FROM memories WHERE number > ? AND superseded_by = '' AND platform = ?"  # noqa: S608  (constants)
+        return ()
+    with reading.looked_at(path) as connection:
+        ours = f"platform = '{EMBEDDED}'" if schema.known_version(connection, path) > 1 else "TRUE"
+        return connection.execute(
+            f"SELECT number, {_COLUMNS} FROM memories WHERE number > ? AND superseded_by = '' AND {ours}"  # noqa: S608  (constants)
             " ORDER BY number LIMIT ?",
-            (after, EMBEDDED, ROWS_AT_ONCE),
-        ).fetchall():
-            after = page[-1][0]
-            yield from (_row(columns) for _, *columns in page)
+            (after, ROWS_AT_ONCE),
+        ).fetchall()
 
 
 class Intake:
@@ -114,14 +116,3 @@ def _row(columns: Sequence[Any]) -> dict[str, Any]:
         "last_seen": seen_at,
         "seen": seen,
     }
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    try:
-        with closing(schema.open_store(path)) as connection:
-            yield connection
-    except PlatformError:
-        raise
-    except (sqlite3.Error, OSError, UnicodeError, schema.NewerSchema) as error:
-        raise platform_error(error) from error

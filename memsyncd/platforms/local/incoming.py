@@ -108,7 +108,11 @@ def _metadata(row: Mapping[str, Any], clean: Callable[[str], str]) -> Mapping[st
         raise RefusedMemory("metadata is no object")
     if _is_deeper(given, MAX_METADATA_DEPTH):
         raise RefusedMemory("metadata is nested too deeply")
-    if len(json.dumps(given)) > MAX_METADATA_CHARS:
+    try:
+        is_too_long = len(json.dumps(given, allow_nan=False)) > MAX_METADATA_CHARS
+    except ValueError:
+        raise RefusedMemory("metadata holds what is no number to JSON") from None
+    if is_too_long:
         raise RefusedMemory(f"metadata is longer than {MAX_METADATA_CHARS:,} characters")
     metadata: dict[str, Any] = redact_value(given, lambda text: repaired(clean(text)))
     of_type = {"branch": isinstance(metadata.get("branch"), str), "dirs": isinstance(metadata.get("dirs"), list)}

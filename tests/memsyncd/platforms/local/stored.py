@@ -6,6 +6,9 @@ from memsyncd.clock import Clock
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import Batch, Message, Query
 
+YESTERDAY = Path(__file__).parents[3] / "fixtures" / "yesterday" / "memory_with_notes.sqlite3"
+"""Made by the code of commit 64d1249: the words of some scripts were other ones then."""
+
 NOW = "2026-12-01T00:00:00.000Z"
 FACT = "We decided that the zanzibar bucket holds the invoices."
 

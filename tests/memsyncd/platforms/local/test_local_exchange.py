@@ -1,5 +1,6 @@
 """Memories out of one file and into another."""
 
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from memsyncd.platforms.local.incoming import incoming
 from memsyncd.platforms.local.local_index import LocalIndex
 from memsyncd.platforms.local.mirror import Asker
 from memsyncd.platforms.platform import Memory, PlatformError, Query
-from tests.memsyncd.platforms.local.stored import NOW, Store
+from tests.memsyncd.platforms.local.stored import NOW, YESTERDAY, Store
 
 
 def test_rows_come_in_once_and_are_found(store: Store, tmp_path: Path) -> None:
@@ -54,3 +55,37 @@ def test_a_store_that_was_closed_before_takes_nothing(tmp_path: Path) -> None:
     with pytest.raises(PlatformError):
         intake.take_in([])
     assert not (tmp_path / "memory.sqlite3").exists()
+
+
+def test_rows_of_the_first_version_are_read_as_they_are(tmp_path: Path) -> None:
+    """An export brings no file forward, and needs none that can be written; where there is none it makes none."""
+    path = tmp_path / "memory.sqlite3"
+    assert list(exchange.rows(path)) == [] and not path.exists()
+    shutil.copyfile(YESTERDAY, path)
+    assert [row["id"] for row in exchange.rows(path)] == ["m0", "m1"]
+    assert path.read_bytes() == YESTERDAY.read_bytes()
+
+
+def test_what_is_mirrored_is_no_row(store: Store) -> None:
+    """It is the other platform's, and exported there."""
+    index = LocalIndex(store.path, Clock(), Counters(), platform="mem0 https://api.example.org", redact=str)
+    index.learn([Memory("m1", "words", metadata={"user_id": "ada"})], Asker("ada", "tool", ()))
+    index.close()
+    assert list(exchange.rows(store.path)) == []
+
+
+def test_rows_of_more_than_one_page_come_in_order(store: Store) -> None:
+    """Each once, whatever is written between two pages."""
+    rows = [
+        {"id": f"m{each}", "memory": f"Host {each} is up.", "created_at": NOW, "user_id": "a", "app_id": "t", "lane": "personal"}
+        for each in range(exchange.ROWS_AT_ONCE + 3)
+    ]  # fmt: skip
+    with closing(Intake(store.path, is_forgotten=lambda _: False)) as intake:
+        for start in range(0, len(rows), exchange.ROWS_AT_ONCE):
+            intake.take_in([incoming(row, clean=str, now=2e9) for row in rows[start : start + exchange.ROWS_AT_ONCE]])
+    read = exchange.rows(store.path)
+    first = next(read)
+    deleting.delete(store.path, Whose(memory_id="m1"), at=NOW)  # of the page that was read
+    deleting.delete(store.path, Whose(memory_id=f"m{len(rows) - 1}"), at=NOW)
+    told = [row["id"] for row in (first, *read)]
+    assert told == [row["id"] for row in rows[:-1]]

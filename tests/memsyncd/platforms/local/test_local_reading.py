@@ -14,6 +14,7 @@ from memsyncd.clock import Clock
 from memsyncd.platforms.local import reading, schema
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import Batch, Message, Query
+from tests.memsyncd.platforms.local.stored import YESTERDAY
 
 TEXT = "We use pnpm as package manager."
 QUERY = Query("Which package manager?", "ada", "shop", ("shop-1",))
@@ -64,10 +65,6 @@ def test_where_others_can_write_the_locks_are_followed(file: Path) -> None:
         assert [memory.memory for memory in reading.search(file, QUERY, now=1.0)] == ["We use yarn as package manager."]
     with closing(sqlite3.connect(file)) as other:
         assert other.execute("SELECT count(*) FROM memories").fetchone() == (1,)
-
-
-YESTERDAY = Path(__file__).parents[3] / "fixtures" / "yesterday" / "memory_with_notes.sqlite3"
-"""Made by the code of commit 64d1249: the words of some scripts were other ones then."""
 
 
 @pytest.mark.parametrize("question", ["दस्तावेज़ किस भाषा में", "हिन्दी", "which database keeps orders?"])
