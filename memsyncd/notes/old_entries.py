@@ -1,7 +1,6 @@
 """The old store's files: `<namespace>.json`, a list of entries (hooks-and-apis.md section 6). Parsing alone, pure."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,7 +91,7 @@ def _moment(given: object) -> int | None:
     seconds = from_rfc3339(given) if isinstance(given, str) else given
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
-    if not math.isfinite(seconds) or not 0 <= seconds < _YEAR_10000:
+    if not 0 <= seconds < _YEAR_10000:  # which NaN is not either
         return None
     return round(seconds * 1000)
 

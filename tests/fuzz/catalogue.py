@@ -11,6 +11,7 @@ NAMES = (
     "socket_requests",
     "settings",
     "platform_answers",
+    "imported_notes",
 )
 
 
