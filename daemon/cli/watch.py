@@ -70,7 +70,7 @@ def watch(around: Surroundings, *, as_json: bool) -> int:
 
 
 def _watch(around: Surroundings, terminal: Terminal) -> None:
-    feed = Feed(Looker(around).look, terminal.wake)
+    feed = Feed(Looker(around), terminal.wake)
     deeds = Deeds(around, time.monotonic, feed.hasten)
     face: _Screen | _Paper = _Paper() if os.environ.get("TERM") == "dumb" else _Screen()
     began = around.wall()

@@ -58,6 +58,10 @@ class Looker:
         self._files_at = float("-inf")
         return document
 
+    def forget(self) -> None:
+        """Look at the files anew with the next look: somebody has just changed them."""
+        self._files_at = float("-inf")
+
     def look(self) -> Look:
         """Return the status, and the hour before it."""
         document, now = self.document(), self.around.wall()
@@ -91,8 +95,8 @@ class Looker:
 class Feed:
     """The thread that looks. `latest` is None before the first look; `failure` is what ended it, if anything did."""
 
-    def __init__(self, look: Callable[[], Look], on_look: Callable[[], None]) -> None:
-        self._look = look
+    def __init__(self, looker: Looker, on_look: Callable[[], None]) -> None:
+        self._looker = looker
         self._on_look = on_look
         self._again = threading.Event()
         self._stopping = False
@@ -105,7 +109,8 @@ class Feed:
         self._thread.start()
 
     def hasten(self) -> None:
-        """Look at once."""
+        """Look at once, and at all of it."""
+        self._looker.forget()
         self._again.set()
 
     def stop(self) -> None:
@@ -116,7 +121,7 @@ class Feed:
     def _run(self) -> None:
         try:
             while not self._stopping:
-                self.latest = self._look()
+                self.latest = self._looker.look()
                 self._on_look()
                 self._again.wait(EVERY_SECONDS)
                 self._again.clear()

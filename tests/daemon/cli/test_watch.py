@@ -133,6 +133,10 @@ def test_keys_without_a_daemon(home: Path) -> None:
         screen.press("p")
         screen.until("Everything is paused until")
         assert (home / "paused").exists()
+        screen.until("p resume")
+        screen.press("p")
+        screen.until("Everything goes on.")
+        assert not (home / "paused").exists()
 
 
 def test_a_daemon_that_hangs_stops_no_key(home: Path) -> None:
