@@ -52,15 +52,15 @@ def deliver(context: JobContext, worker: Worker) -> Outcome:
     """Post a batch, or ask for its extraction, and end when that is confirmed."""
     job = context.job
     try:
-        batch = shared_batch.batch_of(job.payload)
-    except (KeyError, TypeError, ValueError):
+        batch, progress = shared_batch.batch_of(job.payload), Progress.of(job.payload)
+    except (KeyError, TypeError, ValueError, AttributeError):
         return GiveUp("it holds no batch that this version understands")
     account = worker.account(job.account)
     if account is None:
         return Snooze(ELSEWHERE_SECONDS, f"no worker with the key of account {job.account!r} has taken it yet")
     if (why := _not_now(job, account, worker)) is not None:
         return Snooze(ELSEWHERE_SECONDS, why)
-    return _Run(context, worker, account, batch, Progress.of(job.payload)).outcome()
+    return _Run(context, worker, account, batch, progress).outcome()
 
 
 def _not_now(job: Job, account: Account, worker: Worker) -> str | None:

@@ -1,0 +1,153 @@
+"""An edge puts packets into the shared queue whole, lets go of them, and learns their end."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from jobs.fleet.learn import NO_MORE
+from jobs.fleet.share import IN_SHARED_QUEUE
+from jobs.job import JobState
+from memsyncd.evidence.event import PacketStatus
+from tests.fakes.scripted_platform import Add
+from tests.jobs.fleet.sharing import EDGE, Sharing, sharing
+from tests.jobs.test_checkpoint_of_plugins import PLUGIN_TABLES
+
+LONG = "x" * 50_000
+
+
+@pytest.fixture
+def fleet() -> Iterator[Sharing]:
+    with sharing() as made:
+        yield made
+
+
+def test_what_was_asked_for_is_over_when_the_shared_queue_has_the_packet(fleet: Sharing) -> None:
+    """The checkpoint is done, so its handoff goes, though nothing is delivered yet; the packet says where it is."""
+    fleet.edge.exchange()
+    asked = fleet.edge.ask()
+    fleet.edge.run()
+    job = fleet.edge.job(asked)
+    assert (job.state, job.reason) == (JobState.DONE, IN_SHARED_QUEUE)
+    assert fleet.edge.packet().status == PacketStatus.SHARED
+    assert fleet.platform.count("add") == 0
+    (shared,) = fleet.jobs()
+    assert shared.id.startswith(f"deliver:{EDGE}:")
+    assert [each["content"] for each in shared.payload["batch"]["messages"]] == ["question 1", "answer 1"]
+
+
+def test_the_edge_learns_that_it_was_delivered(fleet: Sharing) -> None:
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    fleet.work(30.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert [end.status for _, end in fleet.ends] == [PacketStatus.SUCCEEDED]
+    assert fleet.platform.count("add") == 1
+
+
+def test_nothing_of_what_was_said_stays_in_the_queue_once_it_is_delivered(fleet: Sharing) -> None:
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    fleet.work(30.0)
+    (job,) = fleet.jobs()
+    assert job.state is JobState.DONE
+    assert job.payload.keys() == {"memories"}
+
+
+def test_the_edge_learns_that_it_was_given_up_and_why(fleet: Sharing) -> None:
+    fleet.platform.adds.extend([Add.REJECT] * 5)
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    fleet.work(30_000.0)
+    packet = fleet.edge.packet()
+    assert (packet.status, packet.error) == (PacketStatus.GAVE_UP, "refused (400)")
+    fleet.edge.exchange(2)
+    fleet.edge.ask()
+    fleet.work(120.0)
+    assert fleet.edge.packet(1).status == PacketStatus.SUCCEEDED
+
+
+def test_every_batch_is_a_job_of_the_sessions_lane_in_order(fleet: Sharing) -> None:
+    fleet.edge.say("user_prompt", prompt=f"first {LONG}")
+    fleet.edge.say("assistant_stop", text=f"second {LONG}")
+    fleet.edge.ask()
+    fleet.edge.run()
+    first, second = sorted(fleet.jobs(), key=lambda job: job.id)
+    assert first.lane == second.lane
+    assert [first.id[-2:], second.id[-2:]] == [":0", ":1"]
+    fleet.work(60.0)
+    assert [number for name, number in fleet.platform.calls if name == "add"] == [0, 1]
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+
+
+def test_a_shared_queue_that_is_away_costs_a_wait_and_loses_nothing(fleet: Sharing) -> None:
+    fleet.is_away = True
+    fleet.edge.exchange()
+    asked = fleet.edge.ask()
+    fleet.edge.run(60.0)
+    assert fleet.edge.job(asked).state is JobState.WAITING
+    assert fleet.edge.packet().is_open
+    assert fleet.jobs() == []
+    fleet.is_away = False
+    fleet.work(60.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+
+
+def test_a_commit_whose_answer_was_lost_puts_nothing_in_twice(fleet: Sharing) -> None:
+    """The edge dies between the shared queue's commit and its own: the same jobs are put in again, and are known."""
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    closing = fleet.edge.evidence.close_packet
+
+    def dies(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    fleet.edge.evidence.close_packet = dies  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        fleet.edge.run()
+    fleet.edge.evidence.close_packet = closing  # type: ignore[method-assign]
+    assert len(fleet.jobs()) == 1
+    fleet.edge.queue.void_claims()
+    fleet.work(60.0)
+    assert fleet.platform.count("add") == 1
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+
+
+def test_a_job_that_was_pruned_before_its_end_was_learned_was_delivered(fleet: Sharing) -> None:
+    """Only what is over is pruned so soon; that nobody saw it is kept with the packet."""
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    fleet.edge.run()
+    while fleet.work_once() or fleet.shared.seconds_to_next() is not None:
+        fleet.edge.hands.move(2.0)
+    fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
+    fleet.edge.run(120.0)
+    packet = fleet.edge.packet()
+    assert (packet.status, packet.error) == (PacketStatus.SUCCEEDED, NO_MORE)
+
+
+def test_what_is_held_is_not_put_in(fleet: Sharing) -> None:
+    fleet.edge.held = "its project is paused"
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    fleet.edge.run(1.0)
+    assert fleet.jobs() == []
+
+
+def test_a_plugins_packet_is_open_until_its_end_is_known(tmp_path: Path) -> None:
+    """Its own workers know no such state, so its packet stays in flight and its handoff waits."""
+    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
+        connection.executescript(PLUGIN_TABLES)
+    fleet = Sharing(tmp_path, own=False)
+    try:
+        asked = fleet.edge.ask(handoff="h")
+        fleet.edge.run(1.0)
+        assert fleet.edge.packet().is_open
+        assert len(fleet.jobs()) == 1
+        fleet.work(60.0)
+        assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+        assert fleet.edge.job(asked).state is JobState.DONE
+    finally:
+        fleet.close()
