@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from daemon.status import snapshot
+from memsyncd.platforms.local.schema import look_only
 
 WAIT_SECONDS = 2.0
 """For another process that holds the whole file."""
@@ -103,8 +104,7 @@ def _opened(path: Path, *, is_served: bool) -> Iterator[sqlite3.Connection]:
     one with a log would write beside it."""
     snapshot.user_version(path)  # raises for what is no database, before anything is opened
     if is_served or Path(f"{path}-shm").exists():
-        uri = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS)) as connection:
+        with closing(look_only(path, timeout=WAIT_SECONDS)) as connection:
             yield connection
         return
     with snapshot.connected(path) as connection:

@@ -19,6 +19,9 @@ from memsyncd.platforms.local.schema import NewerSchema
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+"""The second: no room for the memory that processes share beside the file."""
+
 _PRIMARY = 0xFF
 """The low byte of SQLite's extended result codes is the primary code."""
 
@@ -70,12 +73,13 @@ def mapped(error: Exception) -> NoteError:
 
 
 def _of_sqlite(error: sqlite3.Error) -> NoteError:
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & _PRIMARY
     if code in _DAMAGED:
         return StoreDamaged("the memory store is damaged: move memory.sqlite3 aside, or restore it from a backup")
     if code in _LOCKED:
         return StoreBusy("the memory store is in use by another process and nothing was changed: try again")
-    if code == sqlite3.SQLITE_FULL:
+    if code in _FULL or extended in _FULL:
         return StoreFull("no space left for the memory store; nothing was changed")
     if code == sqlite3.SQLITE_READONLY:
         return StoreUnavailable("the memory store cannot be written; nothing was changed")

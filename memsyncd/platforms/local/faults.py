@@ -7,6 +7,8 @@ from memsyncd.platforms.platform import Busy, DestinationError, NeedsPerson, Pla
 
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
+"""The second: no room for the memory that processes share beside the file."""
 
 
 class DamagedStore(NeedsPerson):
@@ -29,12 +31,13 @@ def platform_error(error: Exception) -> PlatformError:
 
 
 def _of_sqlite(error: sqlite3.Error) -> PlatformError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
     if code in _CORRUPT:
         return DamagedStore("the memory store is damaged: move memory.sqlite3 aside, or restore it from a backup")
     if code in _LOCKED:
         return Busy("the memory store is in use by another process")
-    if code == sqlite3.SQLITE_FULL:
+    if code in _FULL or extended in _FULL:
         return StoreFull("no space left for the memory store")
     if isinstance(error, sqlite3.OperationalError):
         return Unreachable(f"the memory store cannot be used: {error}")

@@ -18,6 +18,7 @@ from tests.memsyncd.notes.conftest import Asking
         (sqlite3.SQLITE_NOTADB, errors.StoreDamaged, "damaged"),
         (sqlite3.SQLITE_BUSY_SNAPSHOT, errors.StoreBusy, "try again"),
         (sqlite3.SQLITE_FULL, errors.StoreFull, "no space left"),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, errors.StoreFull, "no space left"),
         (sqlite3.SQLITE_READONLY_DBMOVED, errors.StoreUnavailable, "cannot be written"),
         (sqlite3.SQLITE_IOERR_FSYNC, errors.StoreUnavailable, "cannot be used"),
     ],
