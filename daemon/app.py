@@ -208,7 +208,7 @@ class Daemon:
 
     async def _until_stopped(self, socket: HttpSocket) -> None:
         while not self._is_ending():
-            await self.rounds.go(socket)
+            await self._round(socket)
             await self.heartbeat.beat()
             await self._pause(min(TICK_SECONDS, self.heartbeat.seconds))
 
@@ -216,10 +216,17 @@ class Daemon:
         while not self._is_ending():
             self.on_look(self.view)
             if self.parts.clock.monotonic() - self.rounds.last_at >= TICK_SECONDS:
-                await self.rounds.go(socket)
+                await self._round(socket)
             if self._is_all_done() and await self._is_scanned_anew() and self._is_all_done():
                 return
             await self._pause(ONCE_LOOK_SECONDS)
+
+    async def _round(self, socket: HttpSocket) -> None:
+        await self.rounds.go(socket)
+        if self.rounds.is_queue_damaged and not self._stopping.is_set():
+            log.error("queue-damaged", run_id=self.run_id, queue=str(self.places.queue_file))
+            self.reread_settings = self.parts.settings  # the next run sets it aside and queues anew what is on disk
+            self._end()
 
     def _is_all_done(self) -> bool:
         return not self.ingest_thread.hinted.is_set() and self.upkeep.is_all_done(self.workers.running)

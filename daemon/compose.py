@@ -34,6 +34,7 @@ from jobs.extractions import Extractions
 from jobs.queue.claims import Handler
 from jobs.queue.errors import NewerSchema as NewerQueue
 from jobs.queue.policy import Policy
+from jobs.queue.schema import set_aside_damaged
 from jobs.queue.sqlite_queue import SqliteQueue
 from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
@@ -89,6 +90,7 @@ class Parts:
     telemetry: "Telemetry | None" = None
     model: "ModelExtraction | None" = None
     fleet: Fleet | None = None
+    is_queue_damaged: Callable[[], bool] = lambda: False
 
     def close(self) -> None:
         """Close every store and connection."""
@@ -113,7 +115,7 @@ def compose(
     clock, counters = Clock(), Counters()
     findings, journal = Findings(clock), Journal(clock)
     key_source = KeySource.from_settings(settings, environ, clock)
-    queue = _queue(places, settings, clock, counters)
+    queue = _queue(places, settings, clock, counters, findings)
     platform = platform_of(places, settings, key_source, clock)
     index = index_of(platform, places.memory_file, clock, counters)
     serves = settings.queue.role != "worker" or not settings.queue.url
@@ -213,6 +215,7 @@ def compose(
         fleet=fleet,
         telemetry=telemetry,
         model=model,
+        is_queue_damaged=queue.is_damaged,
     )
 
 
@@ -268,8 +271,11 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters) -> SqliteQueue:
+def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters, findings: Findings) -> SqliteQueue:
     try:
+        kept = set_aside_damaged(places.queue_file, clock.wall())
+        if kept:
+            findings.report("queue-renewed", str(places.queue_file), f"kept as {kept}")
         return SqliteQueue(
             places.queue_file,
             clock=clock,

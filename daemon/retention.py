@@ -71,6 +71,7 @@ class Retention:
         acts: list[Callable[[], Iterator[None]]] = []
         acts += [partial(self._retire, store) for _, store in parts.served.stores()]
         acts += [partial(self._expire, spool) for spool in parts.served.spools()]
+        acts.append(self._expire_queue_copies)
         for act in acts:
             try:
                 yield from act()
@@ -109,6 +110,12 @@ class Retention:
             yield from self._delete(expiring.old_letters(directory, before), counter)
         if spool.own:
             yield from self._delete(expiring.old_copies(spool.evidence, before), "evidence_copies_expired")
+
+    def _expire_queue_copies(self) -> Iterator[None]:
+        before = self._before(self._parts.settings.retention.dead_days)
+        if before is not None:
+            copies = expiring.old_copies(self._parts.places.queue_file, before)
+            yield from self._delete(copies, "queue_copies_expired")
 
     def _delete(self, files: Iterator[tuple[Path, ...]], counter: str) -> Iterator[None]:
         for group in files:

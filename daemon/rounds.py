@@ -25,7 +25,10 @@ log = structlog.get_logger()
 
 
 class Rounds:
-    """Owns the watcher. Used on the event loop; `last_at` is the monotonic time of the last round's begin."""
+    """Owns the watcher. Used on the event loop; `last_at` is the monotonic time of the last round's begin.
+
+    `is_queue_damaged` tells that nothing can be done in this run any more, and that the next begins a new queue.
+    """
 
     def __init__(self, parts: Parts, upkeep: Upkeep, ingest_thread: IngestThread, workers: Workers) -> None:
         self._parts = parts
@@ -39,6 +42,7 @@ class Rounds:
         self._is_to_try = False
         self._watcher: Watcher | None = None
         self.last_at = float("-inf")
+        self.is_queue_damaged = False
 
     async def go(self, socket: HttpSocket) -> None:
         """Look at everything once."""
@@ -47,6 +51,7 @@ class Rounds:
         await loop.run_in_executor(None, self.look_around)
         await loop.run_in_executor(None, self._upkeep.tick)
         self._tell("queue-unavailable", str(self._parts.places.queue_file), self._workers.fault())
+        self.is_queue_damaged = await loop.run_in_executor(None, self._parts.is_queue_damaged)
         if self._upkeep.spools_changed or not self._is_watching():
             self.watch()
         if not socket.still_ours():

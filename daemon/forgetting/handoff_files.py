@@ -4,7 +4,7 @@ import contextlib
 import mmap
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,13 @@ from daemon.intake.document import MAX_BYTES, TornError, handoff_from
 from daemon.intake.set_aside import REASON
 from daemon.intake.spool import CLAIMED, WAITING, Spool
 from memsyncd.clock import from_rfc3339
+from memsyncd.damaged_file import MARK
 from memsyncd.evidence.event import Scope
 from memsyncd.hooks.adapters import directory_of, session_of
 from memsyncd.hooks.handoff import NotAHandoffError
 
 ABANDONED_SECONDS = 60.0
 """A `.tmp` untouched for longer is of a hook that died: a living one writes for milliseconds."""
-
-_DAMAGED = "evidence.sqlite3.corrupt-"
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,13 @@ class HandoffFiles:
     def delete(self, spool: Spool, *, only_count: bool = False) -> dict[str, int]:
         """Delete what belongs to the target; return how many by kind."""
         found = {"handoffs": self._pending(spool), "dead_letters": self._kept(spool.dead)}
-        found |= {"set_aside": self._kept(spool.corrupt), "damaged_stores": self._damaged(spool)}
-        counts = {}
-        for kind, entries in found.items():
-            number = 0
-            for delete in entries:
-                number += True if only_count else delete()
-            if number:
-                counts[kind] = number
-        return counts
+        found |= {"set_aside": self._kept(spool.corrupt)}
+        found |= {"damaged_stores": self._copies(spool.evidence) if spool.own else iter(())}
+        return _gone(found, only_count=only_count)
+
+    def delete_copies(self, store: Path, *, only_count: bool = False) -> dict[str, int]:
+        """Delete the damaged copies beside a store that name the target; return how many, by kind."""
+        return _gone({"damaged_stores": self._copies(store)}, only_count=only_count)
 
     def belongs(self, content: bytes) -> bool:
         """Whether a file's content is the target's: by its session and directory, or, where it cannot be parsed or
@@ -85,12 +82,10 @@ class HandoffFiles:
             if not path.name.endswith(REASON) and self._is_of(path):
                 yield partial(_unlinked, path, path.with_name(path.name.removesuffix(WAITING) + REASON))
 
-    def _damaged(self, spool: Spool) -> Iterator[Callable[[], bool]]:
-        """Yield the copies of damaged stores that name the target: nobody can clean them, so they go whole."""
-        if not spool.own:
-            return
-        for path in _files(spool.path):
-            if path.name.startswith(_DAMAGED) and self._is_in(path):
+    def _copies(self, store: Path) -> Iterator[Callable[[], bool]]:
+        """Yield the copies of a damaged store that name the target: nobody can clean them, so they go whole."""
+        for path in _files(store.parent):
+            if path.name.startswith(f"{store.name}{MARK}") and self._is_in(path):
                 yield partial(_unlinked, path)
 
     def _is_of(self, path: Path) -> bool:
@@ -108,6 +103,17 @@ class HandoffFiles:
         with contextlib.suppress(OSError):
             return self.now - path.lstat().st_mtime > ABANDONED_SECONDS
         return False
+
+
+def _gone(found: Mapping[str, Iterator[Callable[[], bool]]], *, only_count: bool) -> dict[str, int]:
+    counts = {}
+    for kind, entries in found.items():
+        number = 0
+        for delete in entries:
+            number += True if only_count else delete()
+        if number:
+            counts[kind] = number
+    return counts
 
 
 def _files(directory: Path) -> list[Path]:

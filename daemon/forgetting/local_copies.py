@@ -87,6 +87,7 @@ class LocalCopies:
                 spool.name, partial(self._files(found).delete, spool, only_count=True), {}
             )
             counts = _sum(counts, files)
+        counts = _sum(counts, self._queue_copies(found, only_count=True))
         ids = self._shown_ids()
         for spool, store in self.parts.served.stores():
             shown = self._try(spool.name, partial(store.count_shown, ids, self._whose()), 0)
@@ -99,6 +100,7 @@ class LocalCopies:
         deleted = {"jobs": self._try("queue", partial(self._withdraw, found), 0)}
         for spool in self.parts.served.spools():
             deleted = _sum(deleted, self._try(spool.name, partial(self._files(found).delete, spool), {}))
+        deleted = _sum(deleted, self._queue_copies(found))
         ids = self._shown_ids()  # while the memories are there to tell them
         for spool, store in self.parts.served.stores():
             deleted = _sum(deleted, self._evidence(spool, store, ids))
@@ -124,6 +126,11 @@ class LocalCopies:
         return HandoffFiles(
             self.target, sessions, self.parts.resolver.resolve, self.parts.clock.wall(), claims=self.is_alone
         )
+
+    def _queue_copies(self, found: Found, *, only_count: bool = False) -> dict[str, int]:
+        files, queue = self._files(found), self.parts.places.queue_file
+        counts: dict[str, int] = self._try("queue", partial(files.delete_copies, queue, only_count=only_count), {})
+        return counts
 
     def _shown_ids(self) -> Sequence[str]:
         """Return the memories that go: other sessions were shown them, and may tell their subagents of them."""

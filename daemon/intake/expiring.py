@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from daemon.intake.set_aside import LETTER, REASON, WRITING
-
-_COMPANIONS = ("-wal", "-shm")
+from memsyncd.damaged_file import COMPANIONS, MARK
 
 
 def old_letters(directory: Path, before: float) -> Iterator[tuple[Path, ...]]:
@@ -31,16 +30,16 @@ def old_letters(directory: Path, before: float) -> Iterator[tuple[Path, ...]]:
                 yield (directory / name, *((reason,) if told else ()))
 
 
-def old_copies(evidence: Path, before: float) -> Iterator[tuple[Path, ...]]:
-    """Yield each damaged copy of an evidence file set aside before that time, with its companions. Raises OSError.
+def old_copies(store: Path, before: float) -> Iterator[tuple[Path, ...]]:
+    """Yield each damaged copy of a database set aside before that time, with its companions. Raises OSError.
 
     The time it was set aside is in its name (facts 16.5).
     """
-    for name in _names(evidence.parent):
-        epoch = name.removeprefix(f"{evidence.name}.corrupt-")
+    for name in _names(store.parent):
+        epoch = name.removeprefix(f"{store.name}{MARK}")
         if epoch != name and epoch.isdecimal() and int(epoch) < before:
-            copy = evidence.with_name(name)
-            yield (*(Path(f"{copy}{suffix}") for suffix in _COMPANIONS), copy)
+            copy = store.with_name(name)
+            yield (*(Path(f"{copy}{suffix}") for suffix in COMPANIONS), copy)
 
 
 def _names(directory: Path) -> Collection[str]:

@@ -105,13 +105,17 @@ KINDS: dict[str, Kind] = {
     ),
     "queue-unreadable": _red(
         "The queue {where} cannot be read",
-        "Check who owns it with `ls -l {where}`. If it is damaged, move it aside and start `memsyncd run`: what the "
+        "Check who owns it with `ls -l {where}`. If it is damaged, start `memsyncd run`: it is kept, and what the "
         "spools hold is queued again.",
     ),
     "queue-unavailable": _red(
         "The queue {where} cannot be used at the moment",
         "It is tried again by itself. Look for free space (`df -h {where}`) and who else has the file open "
         "(`fuser {where}`); nothing that waits is lost.",
+    ),
+    "queue-renewed": _note(
+        "The queue {where} was damaged and begun anew",
+        "Nothing to do: what the spools hold was queued again. The damaged file is kept beside it: `ls -l {where}*`.",
     ),
     "queue-newer": _red(
         "The queue {where} was written by a newer version and is left untouched",
@@ -186,7 +190,8 @@ KINDS: dict[str, Kind] = {
     ),
     "evidence-renewed": _note(
         "The evidence in {where} was damaged and begun anew",
-        "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform.",
+        "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform; what was "
+        "recorded and not sent yet is in that file alone.",
     ),
     "telemetry-refused": _note(
         "The telemetry endpoint {where} refuses the key",

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from daemon.intake.spool import Spool
 from daemon.places import Places
-
-_COMPANIONS = ("", "-wal", "-shm")
+from memsyncd.damaged_file import COMPANIONS, MARK
 
 
 def sizes(places: Places, spools: Sequence[Spool]) -> Mapping[str, int]:
@@ -22,17 +21,20 @@ def sizes(places: Places, spools: Sequence[Spool]) -> Mapping[str, int]:
         "queue": _database(places.queue_file),
         "memory": _database(places.memory_file),
         "telemetry": sum(_total(_named(spool.path, "telemetry")) for spool in spools),
-        "dead": sum(_dead(spool) for spool in spools),
+        "dead": sum(_dead(spool) for spool in spools) + _copies(places.queue_file),
     }
 
 
 def _database(path: Path) -> int:
-    return _total(f"{path}{suffix}" for suffix in _COMPANIONS)
+    return _total(f"{path}{suffix}" for suffix in ("", *COMPANIONS))
 
 
 def _dead(spool: Spool) -> int:
-    copies = _named(spool.path, f"{spool.evidence.name}.corrupt-")
-    return _total(_named(spool.dead, "")) + _total(_named(spool.corrupt, "")) + _total(copies)
+    return _total(_named(spool.dead, "")) + _total(_named(spool.corrupt, "")) + _copies(spool.evidence)
+
+
+def _copies(store: Path) -> int:
+    return _total(_named(store.parent, f"{store.name}{MARK}"))
 
 
 def _named(directory: Path, prefix: str) -> Sequence[str]:

@@ -3,15 +3,18 @@
 QueueError
 ├── NewerSchema        the file or database is from a newer version; nothing was written to it
 ├── NotSetUp           the shared queue's driver, tables or rights are missing: a person must act
-└── QueueUnavailable   the store cannot be used now: disk full, locked for too long, damaged, closed
+└── QueueUnavailable   the store cannot be used now: disk full, locked for too long, closed
+    └── QueueDamaged   SQLite calls the file damaged, or the disk does not give it
 """
 
 import sqlite3
 from pathlib import Path
 
+from memsyncd import damaged_file
+
 
 class QueueError(Exception):
-    """Base of the three."""
+    """Base of all."""
 
 
 class NewerSchema(QueueError):
@@ -29,6 +32,10 @@ class NotSetUp(QueueError):
 
 class QueueUnavailable(QueueError):
     """The store cannot be used at the moment; the transaction did not happen and may be tried again."""
+
+
+class QueueDamaged(QueueUnavailable):
+    """Whether it is for certain, a look at the whole file tells (`memsyncd.damaged_file`)."""
 
 
 _STORE_CODES = frozenset(
@@ -63,4 +70,5 @@ def is_store_error(error: sqlite3.Error) -> bool:
 def unavailable(error: sqlite3.Error) -> QueueUnavailable:
     """Return our error for SQLite's, naming its code."""
     name = getattr(error, "sqlite_errorname", "")
-    return QueueUnavailable(f"the queue cannot be used: {error}" + (f" ({name})" if name else ""))
+    kind = QueueDamaged if damaged_file.is_damage(error) else QueueUnavailable
+    return kind(f"the queue cannot be used: {error}" + (f" ({name})" if name else ""))

@@ -9,6 +9,7 @@ from jobs.job import Job, JobState
 from jobs.queue import rows
 from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.errors import QueueUnavailable, is_store_error, unavailable
+from memsyncd import damaged_file
 
 # How the states that are shown come from the states that are stored: a ready job of a cooling destination waits.
 _PLACES = """
@@ -42,6 +43,8 @@ class Reader:
         self._connection = connection
         self._turn = threading.Lock()
         self._closed = False
+        self.met_damage = False
+        """Whether SQLite has called the file damaged."""
 
     def get(self, job_id: str) -> Job | None:
         """Return one job."""
@@ -108,4 +111,5 @@ class Reader:
             try:
                 return self._connection.execute(statement, values).fetchall()
             except sqlite3.Error as error:
+                self.met_damage |= damaged_file.is_damage(error)
                 raise (unavailable(error) if is_store_error(error) else error) from error

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from jobs.queue.errors import NewerSchema, unavailable
-from memsyncd import schema_steps
+from memsyncd import damaged_file, schema_steps
 
 VERSION = 1
 """`PRAGMA user_version` of a file this program writes."""
@@ -105,6 +105,19 @@ _DDL = (
 )
 
 _STEPS = (schema_steps.sql(*_DDL),)
+
+
+def set_aside_damaged(path: Path, now: float) -> str:
+    """Set a file aside that is damaged for certain, so that a new queue can be begun (never-again 47, 49).
+
+    Returns the name it is kept under, empty where the file is sound or not there. Raises NewerSchema, and OSError where
+    it cannot be renamed.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return ""
+    with suppress(sqlite3.Error):  # of a damaged file; any other trouble is met again when it is opened
+        _refuse_newer(path)
+    return damaged_file.set_aside(path, now)[0].name if damaged_file.is_sure(path) else ""
 
 
 def prepare(path: Path) -> None:

@@ -19,6 +19,7 @@ from jobs.queue.policy import Policy
 from jobs.queue.reading import Reader
 from jobs.queue.sqlite_store import ClaimStorage
 from jobs.queue.writer import Operation, Transaction, Writer
+from memsyncd import damaged_file
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 
@@ -54,6 +55,7 @@ class SqliteQueue:
         self.on_settled: Callable[[Job, Outcome], None] | None = None
         self.bell = Doorbell(clock.monotonic)
         self.storage = ClaimStorage(path)
+        self._path = path
         self._clock = clock
         self._policy = policy
         self._counters = counters
@@ -151,6 +153,13 @@ class SqliteQueue:
             self._writer.alone("PRAGMA incremental_vacuum")
             self._writer.alone("PRAGMA wal_checkpoint(TRUNCATE)")
         return pruned
+
+    def is_damaged(self) -> bool:
+        """Tell whether the file is damaged for certain. The whole of it is looked at, and only after SQLite has called
+        it so."""
+        is_suspected = self._reader.met_damage or self._writer.met_damage
+        self._reader.met_damage = self._writer.met_damage = False
+        return is_suspected and damaged_file.is_sure(self._path)
 
     def close(self) -> None:
         """Fold the log into the file and close it."""

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from jobs.job import Job
 from jobs.outcomes import Outcome
 from jobs.queue.errors import QueueUnavailable, is_store_error, unavailable
+from memsyncd import damaged_file
 
 Result = TypeVar("Result")
 
@@ -96,6 +97,8 @@ class Writer:
         self._queued: deque[Operation[Any]] = deque()
         self._closed = False
         self._synced = True
+        self.met_damage = False
+        """Whether SQLite has called the file damaged."""
 
     def submit(self, *operations: Operation[Any]) -> None:
         """Run `operations` in order, in one commit with whatever else is queued; return when all are over: committed,
@@ -146,6 +149,7 @@ class Writer:
         try:
             act()
         except sqlite3.Error as error:
+            self.met_damage |= damaged_file.is_damage(error)
             raise (unavailable(error) if is_store_error(error) else error) from error
         finally:
             if self._connection.in_transaction:

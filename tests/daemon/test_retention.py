@@ -145,11 +145,11 @@ def test_a_link_and_a_directory_are_left(aged: Aged) -> None:
     assert sorted(path.name for path in dead.iterdir()) == ["d.json", "l.json"]
 
 
-def test_damaged_copies_go_by_the_time_in_their_name(aged: Aged) -> None:
-    """A damaged evidence file is kept as long as a dead letter."""
-    old, young = (
-        aged.store.path.with_name(f"evidence.sqlite3.corrupt-{int(aged.hands.wall_now - d * DAY)}") for d in (91, 89)
-    )
+@pytest.mark.parametrize("of_queue", [False, True], ids=["evidence", "queue"])
+def test_damaged_copies_go_by_the_time_in_their_name(aged: Aged, of_queue: bool) -> None:
+    """A damaged evidence file or queue is kept as long as a dead letter."""
+    store = aged.home.places.queue_file if of_queue else aged.store.path
+    old, young = (store.with_name(f"{store.name}.corrupt-{int(aged.hands.wall_now - d * DAY)}") for d in (91, 89))
     for path in (old, young):
         path.write_bytes(b"x")
         Path(f"{path}-wal").write_bytes(b"x")

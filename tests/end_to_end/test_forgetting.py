@@ -55,6 +55,7 @@ def test_a_forgotten_project_leaves_no_byte_and_does_not_come_back(home: Home, t
     shutil.copy(next(kept.glob("*.json")), dead / "x.json")
     (dead / "x.reason.json").write_text('{"reason": "expired"}')
     (home.spool() / "corrupt" / "y.json").write_text(f'{{"cwd": "{home.project}", "prompt": "{WORD}')
+    (home.places.data / "queue.sqlite3.corrupt-7").write_text(f"{home.project} {WORD}")
     assert where(home.places.data, WORD)
 
     refused = home.run("forget", "--cwd", str(home.project))

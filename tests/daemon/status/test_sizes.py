@@ -20,6 +20,7 @@ def test_each_file_counts_for_what_it_is(tmp_path: Path) -> None:
     for name, count in (
         ("queue.sqlite3", 1),
         ("queue.sqlite3-wal", 2),
+        ("queue.sqlite3.corrupt-7", 2048),
         ("memory.sqlite3", 4),
         ("spools/codex/evidence.sqlite3", 8),
         ("spools/codex/evidence.sqlite3-shm", 16),
@@ -32,7 +33,7 @@ def test_each_file_counts_for_what_it_is(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_bytes(b"x" * count)
     (spool.dead / "link.json").symlink_to("/dev/zero")
-    assert sizes(places, [spool]) == {"evidence": 24, "queue": 3, "memory": 4, "telemetry": 1536, "dead": 480}
+    assert sizes(places, [spool]) == {"evidence": 24, "queue": 3, "memory": 4, "telemetry": 1536, "dead": 2528}
 
 
 def test_what_is_missing_counts_nothing(tmp_path: Path) -> None:
