@@ -1,6 +1,9 @@
 """`config.toml`: its values by dotted key, each with the line it stands on."""
 
+import os
 import re
+import shlex
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,10 +34,11 @@ class FileValues:
 def read(path: Path) -> FileValues:
     """Read the settings file; one that does not exist sets nothing.
 
-    Raises ConfigurationError where it cannot be read or is no TOML; what it sets wrongly is in `faults`, so that all
-    of it is told at once.
+    Raises ConfigurationError where it cannot be read, is another user's, or is no TOML; what it sets wrongly is in
+    `faults`, so that all of it is told at once.
     """
     try:
+        _check_whose(path)
         content = regular_file.content(path, MAX_BYTES + 1)
     except FileNotFoundError:
         return FileValues()
@@ -54,6 +58,15 @@ def read(path: Path) -> FileValues:
     except RecursionError as error:
         raise ConfigurationError(f"{path}: nested too deeply.") from error
     return _values(path, document, _lines(text))
+
+
+def _check_whose(path: Path) -> None:
+    """Raise ConfigurationError where another user wrote the file, or could: it names a command that is run."""
+    found = path.stat()
+    if found.st_uid not in (os.geteuid(), 0):
+        raise ConfigurationError(f"{path} belongs to user {found.st_uid}, and what it says is not yours.")
+    if found.st_mode & stat.S_IWOTH:
+        raise ConfigurationError(f"{path} can be written by other users: `chmod go-w {shlex.quote(str(path))}`.")
 
 
 def _values(path: Path, document: Mapping[str, Any], lines: Mapping[str, int]) -> FileValues:

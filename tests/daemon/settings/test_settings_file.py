@@ -1,5 +1,6 @@
 """config.toml: what is said of a wrong one, and where."""
 
+import os
 import string
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from daemon.settings import ConfigurationError
+from daemon.settings import ConfigurationError, toml_file
 from tests.daemon.settings.reading import Load, sentences
 
 
@@ -127,3 +128,24 @@ def test_any_text_is_settings_or_a_sentence(read: Load, text: str) -> None:
     except ConfigurationError as error:
         told = tuple(error.sentences)
     assert all("config.toml" in sentence for sentence in told)
+
+
+def test_a_file_that_others_can_write_is_refused(tmp_path: Path) -> None:
+    """It may name a command that is run."""
+    path = tmp_path / "config.toml"
+    path.write_text("discover = true\n")
+    path.chmod(0o666)
+    with pytest.raises(ConfigurationError, match="chmod go-w"):
+        toml_file.read(path)
+    path.chmod(0o664)  # where each user has a group of his own, that is usual
+    assert toml_file.read(path).values == {"discover": True}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_another_users_file_is_refused(tmp_path: Path) -> None:
+    """Even root runs nobody else's command."""
+    path = tmp_path / "config.toml"
+    path.write_text("[platform]\napi_key_command = 'touch mark'\n")
+    os.chown(path, 65534, 65534)
+    with pytest.raises(ConfigurationError, match="user 65534"):
+        toml_file.read(path)
