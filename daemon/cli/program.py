@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "daemon.cli.doctor:doctor",
     "jobs": "daemon.cli.jobs:jobs",
     "flush": "daemon.cli.flush:flush",
+    "drain": "daemon.cli.drain:drain",
     "search": "daemon.cli.search:search",
     "ui": "daemon.cli.ui:ui",
     "pause": "daemon.cli.pause:pause",

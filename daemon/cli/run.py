@@ -42,14 +42,21 @@ _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, 
 @click.command(short_help="The daemon, in the foreground.")
 @click.option("--once", is_flag=True, help="Do all that is due, wait until it is confirmed or put off, and exit.")
 @click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting for this run; may be repeated.")
+@click.option(
+    "--role",
+    type=click.Choice(["both", "edge", "worker"]),
+    help="With a shared queue: put packets in, deliver them, or both. The setting queue.role, for this run.",
+)
 @click.option("--under", type=click.Choice(["launchd"]), help="The service manager that starts it, as its file says.")
 @click.pass_obj
-def run(around: Surroundings, once: bool, pairs: tuple[str, ...], under: str | None) -> int:
+def run(around: Surroundings, once: bool, pairs: tuple[str, ...], role: str | None, under: str | None) -> int:
     """Run the daemon until Ctrl-C or SIGTERM.
 
     Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
     wrong. With --once: 0 also when work was put off, 1 when something was refused.
     """
+    if role:
+        pairs = (*pairs, f"queue.role={role}")
     if under:
         return _under_launchd(around, pairs)
     return _run(around, pairs, once=once)

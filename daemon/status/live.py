@@ -13,6 +13,7 @@ from daemon.intake.spool import Age, Spool
 from daemon.observer import STANDING
 from daemon.recalling.composing import recaller_of
 from daemon.searching.request import parsed
+from daemon.status.asked_drain import AskedDrain
 from daemon.status.asked_flush import AskedFlush
 from daemon.status.given_up import forgetting, given_up
 from daemon.status.history import history_document
@@ -59,6 +60,7 @@ class LiveView:
         self._progressed_at: float | None = None
         self._jobs = LiveJobs(self.parts, self.ingest_thread.hint)
         self._flush = AskedFlush(self.parts, self.ingest_thread.scan_now)
+        self._drain = AskedDrain(self.parts, self.ingest_thread.scan_now, self._flush)
         self._recaller = recaller_of(self.parts, self.ingest_thread.scan_now)
 
     def status(self) -> dict[str, Any]:
@@ -170,6 +172,10 @@ class LiveView:
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> dict[str, Any]:
         """Queue a checkpoint for every session with something to send, and wait for their ends if asked to."""
         return await self._flush.ask(session, cwd, wait_seconds)
+
+    async def drain(self, wait_seconds: float) -> dict[str, Any]:
+        """Have everything leave this machine; wait up to `wait_seconds` until it has."""
+        return await self._drain.ask(wait_seconds)
 
     async def recall(self, body: bytes, until: float | None) -> Mapping[str, Any]:
         """Answer a prompt's hook."""

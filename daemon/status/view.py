@@ -45,5 +45,8 @@ class DaemonView(Protocol):
     async def flush(self, session: str | None, cwd: str | None, wait_seconds: float) -> Mapping[str, Any]:
         """Ask for a flush, of one session, one directory or all; wait up to `wait_seconds` for its end."""
 
+    async def drain(self, wait_seconds: float) -> Mapping[str, Any]:
+        """Have everything leave this machine; wait up to `wait_seconds` until it has."""
+
     async def events(self, since: int, wait_seconds: float) -> Mapping[str, Any]:
         """Return the events after `since`, waiting up to `wait_seconds` for a first one."""

@@ -75,6 +75,7 @@ class Routes:
             "/search": {"POST": _Route(self._search)},
             "/recall": {"POST": _Route(self._recall)},
             "/flush": {"POST": _Route(self._flush, MAX_FLUSH_WAIT)},
+            "/drain": {"POST": _Route(self._drain, MAX_FLUSH_WAIT)},
             "/events": {"GET": _Route(self._events, MAX_EVENT_WAIT)},
             "/sessions": {"GET": _Route(self._sessions)},
             "/history": {"GET": _Route(self._history)},
@@ -183,6 +184,11 @@ class Routes:
         return json_response(
             200, await self._view.flush(asked_for.text(asked, "session"), asked_for.text(asked, "cwd"), wait)
         )
+
+    async def _drain(self, request: Request, _: str) -> Response:
+        asked_for.query(request)
+        wait = asked_for.number(asked_for.document(request, "wait_seconds"), "wait_seconds", 0.0, 0.0, MAX_FLUSH_WAIT)
+        return json_response(200, await self._view.drain(wait))
 
     async def _sessions(self, request: Request, _: str) -> Response:
         limit = asked_for.number(
