@@ -98,6 +98,17 @@ class Spool:
         for directory in (self.path, self.pending, self.dead, self.corrupt):
             if self.own or directory in (self.dead, self.corrupt):
                 make_private(directory)
+            if self.own and directory.stat().st_uid not in (os.geteuid(), 0):
+                raise PermissionError(errno.EPERM, "it belongs to another user", str(directory))
+
+    def check_writable(self) -> None:
+        """Raise OSError where nothing can be claimed, nor left by a hook, though nothing waits that would show it. A
+        spool without its directory has nothing either way."""
+        is_open = os.access(self.pending, os.W_OK | os.X_OK, effective_ids=True)
+        if not is_open and self.pending.is_dir():
+            is_read_only = os.statvfs(self.pending).f_flag & os.ST_RDONLY
+            number = errno.EROFS if is_read_only else errno.EACCES
+            raise OSError(number, os.strerror(number))
 
     def is_of_one_file(self, error: OSError) -> bool:
         """Whether an error is a single file's and its neighbours can be served, rather than the disk's, the process's

@@ -37,7 +37,8 @@ def open_pending(data: bytes, harness: str) -> int:
         return -1
     spools = data + b"/spools"
     name = harness.encode("ascii")
-    spool = _open_or_make(name, _open_or_make(spools, None, spools), spools + b"/" + name)
+    parent = _open_or_make(b"spools", _open_or_make(data, None, data), spools)
+    spool = _open_or_make(name, parent, spools + b"/" + name)
     if _is_paused(b"paused", spool):
         return -1
     return _open_or_make(b"pending", spool, spools + b"/" + name + b"/pending")
