@@ -143,6 +143,7 @@ class Ingest:
             waiting = []
         else:
             waiting = spool.waiting()
+        spool.check_writable()
         stems = {entry.stem for entry in waiting}
         self._suspects.keep(spool.name, stems)
         self.transcripts.waits.keep(spool.name, stems)

@@ -229,3 +229,17 @@ def test_a_pause_that_cannot_be_kept_up_stops_nobody(at: Ingesting, monkeypatch:
     at.scan()
     assert at.events("codex") == [("user_prompt", "elsewhere")]
     assert [finding.code for finding in at.findings.all()] == ["spool-read-only"]
+
+
+def test_a_spool_that_cannot_be_written_is_told_of_until_it_can(at: Ingesting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing in it as well: a hook would lose what it wants to leave (CONTRACT "Health")."""
+
+    def refuse(_: Spool) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Spool, "check_writable", refuse)
+        at.scan()
+    assert [finding.code for finding in at.findings.all()] == ["spool-read-only"]
+    at.scan()
+    assert not at.findings.all()
