@@ -96,8 +96,8 @@ KINDS: dict[str, Kind] = {
     ),
     "spool-waits": _red(
         "The spool {where} waits for the queue",
-        "What is told of the queue says what to do (`memsyncd status`); then this goes on by itself, and what waits is "
-        "kept.",
+        "The detail says why: free some space, or see who holds its file (`fuser`; `memsyncd config path` tells the "
+        "data directory it is in). Then this goes on by itself, and what waits is kept.",
     ),
     "newer-evidence": _red(
         "The evidence in {where} was written by a newer version and is left untouched",
@@ -112,6 +112,11 @@ KINDS: dict[str, Kind] = {
         "The queue {where} cannot be used at the moment",
         "It is tried again by itself. Look for free space (`df -h {where}`) and who else has the file open "
         "(`fuser {where}`); nothing that waits is lost.",
+    ),
+    "shared-queue-unreachable": _red(
+        "The shared queue cannot be used: {detail}",
+        "It is tried again by itself every few seconds, and what is recorded waits here meanwhile. See that the "
+        "database runs and that `queue.url` names it: `memsyncd config show`.",
     ),
     "queue-renewed": _note(
         "The queue {where} was damaged and begun anew",

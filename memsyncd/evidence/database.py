@@ -35,7 +35,9 @@ class Database:
         self._identity = _NO_FILE
         self._is_open = False
         self._is_unwritable = False
+        self._is_lost = False
         self._is_closed = False
+        self._waits_for: tuple[sqlite3.Connection | None, float] = (None, 0.0)
         self._synced: tuple[sqlite3.Connection | None, bool] = (None, True)
         self._connection = self._open()
 
@@ -71,6 +73,7 @@ class Database:
                 try:
                     yield self._connection
                     self._connection.execute("COMMIT")
+                    self._wait_for(opening.BUSY_SECONDS)
                 except BaseException:
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK")
@@ -87,17 +90,23 @@ class Database:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._synced = (self._connection, durable)
 
+    def _wait_for(self, seconds: float) -> None:
+        """Wait so long for another program's lock from now on."""
+        if self._waits_for != (self._connection, seconds):
+            self._connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+            self._waits_for = (self._connection, seconds)
+
     def checkpoint(self) -> None:
         """Move the log into the file and cut it back. Waits for nobody; a plugin's log is left its length."""
         with self.reading() as connection:
             if not self.own:
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 return
-            connection.execute("PRAGMA busy_timeout = 0")
+            self._wait_for(0.0)
             try:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             finally:
-                connection.execute(f"PRAGMA busy_timeout = {int(opening.BUSY_SECONDS * 1000)}")
+                self._wait_for(opening.BUSY_SECONDS)
 
     def integrity(self) -> str | None:
         """Return what SQLite's quick check finds, or None if all is well. Reads the whole file, beside the lock."""
@@ -163,13 +172,14 @@ class Database:
         """
         if self._is_closed:
             raise errors.StoreUnavailable(f"{self.path.name} has been closed")
-        known = self._identity
-        if not self._is_open or self._is_unwritable or self._identity_now() != known:
+        if self._identity not in (_NO_FILE, self._identity_now()):
+            self._is_lost, self._identity = True, _NO_FILE
+        if self._is_lost or self._is_unwritable or not self._is_open:
             self._is_open = False
             self._connection.close()  # SQLite leaves the log that now lies under the old name alone
             self._connection = self._open()
-            if known in (_NO_FILE, self._identity):
-                return
+        if self._is_lost:
+            self._is_lost = False
             self.counters.add("evidence_stores_replaced")
             if self.own:
                 self.problem = f"{self.path.name} was removed or replaced while it was served; the one there is used"
@@ -188,6 +198,8 @@ class Database:
 
     def _failed(self, error: sqlite3.Error) -> errors.EvidenceError:
         found = errors.mapped(error, self.path)
+        if isinstance(found, errors.StoreBusy):
+            self._wait_for(opening.HELD_SECONDS)
         if self.own and damaged_file.is_damage(error):
             self._is_open = False
             self._connection.close()

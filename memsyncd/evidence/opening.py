@@ -13,6 +13,9 @@ from memsyncd.evidence import errors, schema
 BUSY_SECONDS = 10.0
 """How long a call waits for another program's lock (facts 16.6)."""
 
+HELD_SECONDS = 1.0
+"""As long as it waits while that program is known to hold on: whoever has several files serves the others meanwhile."""
+
 WAL_BYTES = 16 * 1024 * 1024
 """What the write-ahead log is cut back to after a checkpoint (never-again 117)."""
 

@@ -28,7 +28,7 @@ PLACE = Path("/s/codex")
         (OSError(errno.EIO, os.strerror(errno.EIO)), "spool-failing", "dmesg"),
         (errors.StoreUnavailable("evidence.sqlite3 cannot be read: Input/output error"), "spool-failing", "dmesg"),
         (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), "spool-failing", "raise the limit"),
-        (QueueUnavailable("the queue cannot be used: disk I/O error"), "spool-waits", "the queue says what to do"),
+        (QueueUnavailable("the queue cannot be used: disk I/O error"), "spool-waits", "memsyncd config path"),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES)), "spool-unreadable", "chmod"),
     ],
 )

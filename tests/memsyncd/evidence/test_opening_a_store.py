@@ -190,10 +190,18 @@ def test_a_locked_file_is_not_damaged(own_path: Path, new_event: NewEventMaker) 
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(errors.StoreBusy):
             store.append([new_event("user_prompt", "q")])
+        assert _patience(store) == 1_000  # the other files of a daemon must not wait ten seconds at every scan
         other.execute("ROLLBACK")
     assert store.append([new_event("user_prompt", "q")]).inserted == 1
+    assert _patience(store) == 10_000
     assert list(own_path.parent.glob("*.corrupt-*")) == []
     store.close()
+
+
+def _patience(store: EvidenceStore) -> int:
+    """Return for how many milliseconds it waits for another program."""
+    with store._database.reading() as connection:
+        return int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
 
 
 def test_a_full_disk_is_named(own_path: Path, new_event: NewEventMaker) -> None:
