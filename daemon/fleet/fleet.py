@@ -1,5 +1,6 @@
 """What a daemon is in a fleet: an edge, which puts packets into the shared queue; a worker, which delivers; or both."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +24,7 @@ from jobs.queue.errors import QueueError
 from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
+from memsyncd.evidence.errors import EvidenceError
 
 UNREACHABLE = "shared-queue-unreachable"
 """The finding while the database cannot be used."""
@@ -118,12 +120,23 @@ class Fleet:
         """Return what a status tells of it; raises nothing."""
         queue = self.connection.opened
         document: dict[str, Any] = {"role": self.role, "place": queue.place if queue else "", "reached": False}
+        if self.learner is not None:
+            document["packets_out"] = self._packets_out(self.learner)
         try:
             counts = self.connection.queue().counts()
         except QueueError as error:
             return document | {"problem": str(error)}
         told = {name: getattr(counts, name) for name in counts.__slots__}
         return document | {"reached": True, "listening": queue.is_listening if queue else False, "jobs": told}
+
+    @staticmethod
+    def _packets_out(learner: Learner) -> int:
+        """Return how many packets of this machine are in the shared queue, as far as can be told."""
+        out = 0
+        for _, store in learner.stores():
+            with contextlib.suppress(EvidenceError):
+                out += store.counts()["packets_shared"]
+        return out
 
     @property
     def _sure_to_come(self) -> frozenset[str]:

@@ -100,6 +100,7 @@ class LiveView:
             paused_projects=[PausedPart(each.root, each.pause.until) for each in pauses.projects],
             given_up=queue.given_up,
             forgetting=queue.forgetting,
+            fleet=parts.fleet.told() if parts.fleet else None,
             socket=str(parts.places.status_socket),
             data=str(parts.places.data),
         )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from jobs.queue.contract import Destination, QueueCounts
 
@@ -163,5 +164,6 @@ class StatusParts:
     paused_projects: Sequence[PausedPart] = ()
     given_up: GivenUp | None = None
     forgetting: int = 0
+    fleet: Mapping[str, Any] | None = None
     socket: str = ""
     data: str = ""

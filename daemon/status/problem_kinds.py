@@ -118,6 +118,11 @@ KINDS: dict[str, Kind] = {
         "It is tried again by itself every few seconds, and what is recorded waits here meanwhile. See that the "
         "database runs and that `queue.url` names it: `memsyncd config show`.",
     ),
+    "shared-queue-unreachable": _red(
+        "The shared queue cannot be used: {detail}",
+        "It is tried again by itself every few seconds, and what is recorded waits here meanwhile. See that the "
+        "database runs and that `queue.url` names it: `memsyncd config show`.",
+    ),
     "queue-renewed": _note(
         "The queue {where} was damaged and begun anew",
         "Nothing to do: what the spools hold was queued again. The damaged file is kept beside it: `ls -l {where}*`.",

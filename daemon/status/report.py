@@ -66,6 +66,7 @@ def status_document(parts: StatusParts) -> dict[str, Any]:
         "standing_jobs": parts.standing_jobs,
         "backlog": sum(spool.pending for spool in parts.spools) + _jobs_that_wait(parts),
         "forgetting": parts.forgetting,
+        **({} if parts.fleet is None else {"fleet": dict(parts.fleet)}),
         "platform": _platform(parts),
         "destinations": [_destination(each) for each in parts.destinations],
         "extraction": asdict(parts.extraction),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from memsyncd.evidence import payloads
 from memsyncd.evidence.event import IN_FLIGHT, Event, Scope, SessionActivity
 from memsyncd.evidence.moments import moment_text
-from memsyncd.evidence.schema import OPEN_SQL, Shape
+from memsyncd.evidence.schema import OPEN_SQL, UNCONFIRMED_SQL, Shape
 from memsyncd.hooks.record import UNKNOWN_SESSION
 
 PAGE = 256
@@ -145,6 +145,7 @@ def counts(connection: sqlite3.Connection, shape: Shape) -> Mapping[str, int]:  
         "unflushed": "SELECT COUNT(*) FROM events WHERE flush_id IS NULL",
         "packets": "SELECT COUNT(*) FROM flushes",
         "packets_open": f"SELECT COUNT(*) FROM flushes WHERE {OPEN_SQL}",
+        "packets_shared": f"SELECT COUNT(*) FROM flushes WHERE {UNCONFIRMED_SQL} AND status = 'shared'",
         "packets_gave_up": "SELECT COUNT(*) FROM flushes WHERE status = 'gave-up'",
     }
     return {name: connection.execute(statement).fetchone()[0] for name, statement in statements.items()}

@@ -52,7 +52,8 @@ class EvidenceStore(StoredEvents, StoredPackets, StoredRecalls, StoredLeavings):
             return operations.record(connection, self._database.shape, operation, self._database.clock.wall())
 
     def counts(self) -> dict[str, int]:
-        """Return the rows by name: `events`, `unflushed`, `packets`, `packets_open`, `packets_gave_up`."""
+        """Return the rows by name: `events`, `unflushed`, `packets`, `packets_open`, `packets_shared` (in a shared
+        queue, their end not known yet), `packets_gave_up`."""
         return dict(self._remembered("counts", reading.counts))
 
     def checkpoint(self) -> None:

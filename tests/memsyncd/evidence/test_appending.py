@@ -198,8 +198,22 @@ def test_sessions_with_unflushed_evidence(store: EvidenceStore, new_event: NewEv
 def test_counts(store: EvidenceStore, new_event: NewEventMaker) -> None:
     """The counts tell events, those in no packet, and packets by their end; they are never stale."""
     store.append([new_event(PROMPT, "q", f"s-{number}") for number in range(3)])
-    assert store.counts() == {"events": 3, "unflushed": 3, "packets": 0, "packets_open": 0, "packets_gave_up": 0}
+    assert store.counts() == {
+        "events": 3,
+        "unflushed": 3,
+        "packets": 0,
+        "packets_open": 0,
+        "packets_shared": 0,
+        "packets_gave_up": 0,
+    }
     packets = [packet for number in range(3) if (packet := store.prepare(f"s-{number}", "idle", list))]
     store.close_packet(packets[0].packet_id, "semantic-succeeded")
     store.close_packet(packets[1].packet_id, "gave-up", error="x")
-    assert store.counts() == {"events": 3, "unflushed": 0, "packets": 3, "packets_open": 1, "packets_gave_up": 1}
+    assert store.counts() == {
+        "events": 3,
+        "unflushed": 0,
+        "packets": 3,
+        "packets_open": 1,
+        "packets_shared": 0,
+        "packets_gave_up": 1,
+    }

@@ -1,0 +1,191 @@
+"""Edges and workers on one shared queue: real daemons, real PostgreSQL, a fake of the hosted platform."""
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.conftest import Home
+from tests.fakes.mem0_api import KEY, FakeMem0
+from tests.fakes.postgres_server import PostgresServer, installed, shared_server
+
+Member = Callable[..., Home]
+
+
+@pytest.fixture
+def queue() -> str:
+    """Return the URL of an empty shared queue."""
+    return shared_server().fresh()
+
+
+@pytest.fixture
+def member(api: FakeMem0, queue: str) -> Iterator[Member]:
+    """Give a maker of machines that share it. An edge has no key; further settings are environment variables."""
+    made: list[Home] = []
+
+    def make(role: str, *, url: str = queue, start: bool = True, **environ: str) -> Home:
+        home = Home(Path(tempfile.mkdtemp(prefix="m-", dir="/tmp")), api)
+        home.environ |= {
+            "MEMSYNCD_QUEUE_URL": url,
+            "MEMSYNCD_QUEUE_ROLE": role,
+            "MEMSYNCD_PLATFORM_KIND": "mem0",
+            **environ,
+        }
+        if role == "edge":
+            del home.environ["MEM0_API_KEY"]
+        made.append(home)
+        if start:
+            home.start()
+        return home
+
+    yield make
+    for home in made:
+        home.close()
+
+
+def session(home: Home, name: str, exchanges: int = 1) -> None:
+    for number in range(exchanges):
+        home.exchange(name, number)
+    home.end(name)
+
+
+def sent(api: FakeMem0) -> Counter[str]:
+    """Count how often each prompt is on the platform."""
+    return Counter(
+        message["content"] for request in api.commits() for message in request["messages"] if message["role"] == "user"
+    )
+
+
+def test_an_edge_that_vanishes_after_its_drain_costs_nothing(member: Member, api: FakeMem0) -> None:
+    """A sandbox's last command returns when the queue has everything; then the machine is gone, disk and all."""
+    edge = member("edge")
+    session(edge, "s-1")
+    edge.exchange("s-2", 1)  # no end was told
+    begin = time.monotonic()
+    done = edge.run("drain", "--wait")
+    took = time.monotonic() - begin
+    assert (done.returncode, done.stdout) == (0, "The shared queue has everything.\n"), done.stderr
+    assert took < 10.0
+    edge.stop(signal.SIGKILL)
+    shutil.rmtree(edge.root)
+    assert not sent(api)
+    worker = member("worker")
+    worker.until(lambda: len(sent(api)) == 2, "not everything was delivered")
+    worker.until(lambda: worker.status()["counters"].get("jobs_done", 0) >= 2, "not everything was confirmed")
+    assert set(sent(api).values()) == {1}
+
+
+def test_an_edge_learns_what_became_of_its_packets(member: Member, api: FakeMem0) -> None:
+    edge, _ = member("edge"), member("worker")
+    session(edge, "s-1", exchanges=3)
+    edge.until(lambda: edge.status()["counters"].get("packets_delivered"), "its end was not learned", 30.0)
+    assert sum(sent(api).values()) == 3
+    told = edge.status()
+    assert told["fleet"]["role"] == "edge"
+    assert (told["fleet"]["reached"], told["fleet"]["packets_out"]) == (True, 0)
+
+
+def test_a_worker_that_is_killed_is_followed_by_another(member: Member, api: FakeMem0) -> None:
+    """Its claims run out by the database's clock; what it had sent is looked for and not sent again."""
+    edge = member("edge")
+    for number in range(6):
+        session(edge, f"s-{number}")
+    assert edge.run("drain", "--wait").returncode == 0
+    first = member("worker")
+    first.until(lambda: sent(api), "nothing was sent")
+    first.stop(signal.SIGKILL)
+    second = member("worker")
+    second.until(lambda: len(sent(api)) == 6, "not everything was delivered", 100.0)
+    assert set(sent(api).values()) == {1}
+
+
+def test_one_that_restarts_has_its_own_claims_back_at_once(member: Member, api: FakeMem0) -> None:
+    edge = member("edge")
+    for number in range(4):
+        session(edge, f"s-{number}")
+    assert edge.run("drain", "--wait").returncode == 0
+    worker = member("worker")
+    worker.until(lambda: sent(api), "nothing was sent")
+    worker.stop(signal.SIGKILL)
+    worker.start()
+    worker.until(lambda: len(sent(api)) == 4, "not everything was delivered", 15.0)
+    assert set(sent(api).values()) == {1}
+
+
+def test_a_database_that_is_away_costs_hooks_nothing_and_loses_nothing(member: Member, api: FakeMem0) -> None:
+    """The edge starts without it, says so, keeps what comes, and hands it on once the database is there."""
+    server = PostgresServer(installed())
+    try:
+        edge = member("edge", url=server.url())
+        session(edge, "s-1")
+        edge.until(lambda: "shared-queue-unreachable" in {each["code"] for each in edge.status()["problems"]}, "unsaid")
+        done = edge.run("drain", "--wait", "--timeout", "1")
+        assert done.returncode == 75
+        assert "1 packet" in done.stdout
+        server.start()
+        member("worker", url=server.url())
+        edge.until(lambda: sent(api), "it was not handed on", 60.0)
+        edge.until(lambda: edge.status()["state"] == "ok", "it did not heal", 30.0)
+        server.stop()
+        session(edge, "s-2")
+        server.start()
+        edge.until(lambda: len(sent(api)) == 2, "it was not handed on again", 60.0)
+        assert set(sent(api).values()) == {1}
+    finally:
+        server.remove()
+
+
+def test_both_in_one_daemon(member: Member, api: FakeMem0) -> None:
+    """One machine alone on a shared queue delivers what is its own."""
+    home = member("both")
+    session(home, "s-1")
+    done = home.run("drain", "--wait")
+    assert done.returncode == 0, done.stdout
+    home.until(lambda: home.status()["counters"].get("packets_delivered"), "not delivered", 30.0)
+    assert set(sent(api).values()) == {1}
+
+
+def test_a_worker_delivers_for_accounts_whose_keys_it_has(member: Member, api: FakeMem0) -> None:
+    """A packet of an account waits for a worker with that account's key, which may come later."""
+    edge = member("edge", MEMSYNCD_QUEUE_ACCOUNT="team-b")
+    session(edge, "s-1")
+    keys = Path(tempfile.mkdtemp(prefix="keys-", dir="/tmp"))
+    try:
+        member("worker", MEMSYNCD_QUEUE_KEYS_DIRECTORY=str(keys))
+        edge.run("drain", "--wait")
+        assert not sent(api)
+        descriptor = os.open(keys / "team-b", os.O_WRONLY | os.O_CREAT, 0o600)
+        os.write(descriptor, KEY.encode())
+        os.close(descriptor)
+        edge.until(lambda: sent(api), "the account's packet was not delivered", 60.0)
+    finally:
+        shutil.rmtree(keys)
+
+
+def test_a_worker_serves_no_spool(member: Member, api: FakeMem0) -> None:
+    """What hooks of its machine drop waits, and its own queue has nothing of it."""
+    worker = member("worker")
+    session(worker, "s-1")
+    assert worker.status()["spools"] == []
+    assert len(list((worker.spool() / "pending").glob("*.json"))) == 3
+    assert not sent(api)
+
+
+@pytest.mark.parametrize(
+    ("environ", "word"),
+    [
+        ({"MEMSYNCD_PLATFORM_KIND": "local"}, "embedded platform"),
+        ({"MEMSYNCD_QUEUE_URL": "mysql://x"}, "postgresql://"),
+    ],
+)
+def test_half_a_fleet_is_refused(member: Member, environ: dict[str, str], word: str) -> None:
+    home = member("both", start=False, **environ)
+    done = home.run("run", "--once")
+    assert done.returncode == 78
+    assert word in done.stderr
