@@ -65,6 +65,12 @@ export const Memsyncd = async ({ client, directory, worktree }) => {
   const asked = new Map(); // a tool call -> its arguments
   const recalls = new Map(); // a session -> what was recalled for its last prompt
 
+  function call(sessionID, tool, args, callID) {
+    const told = { session_id: sessionID, tool_name: tool, tool_input: args || {}, tool_use_id: callID || "" };
+    const parent = parents.get(sessionID);
+    return parent ? { ...told, session_id: parent, agent_id: sessionID } : told;
+  }
+
   async function answer(sessionID) {
     const reply = await client.session.messages({ path: { id: sessionID } });
     const messages = (reply && reply.data) || reply || [];
@@ -81,6 +87,13 @@ export const Memsyncd = async ({ client, directory, worktree }) => {
     "session.created": ({ info }) => {
       if (info.parentID) return remember(parents, info.id, info.parentID);
       return drop("session.created", { session_id: info.id, source: "startup" }, info.directory || cwd);
+    },
+    // a tool that failed: what succeeded comes by "tool.execute.after"
+    "message.part.updated": ({ part }) => {
+      if (!part || part.type !== "tool" || !part.state || part.state.status !== "error") return undefined;
+      asked.delete(part.callID);
+      const told = { ...call(part.sessionID, part.tool, part.state.input, part.callID), error: part.state.error };
+      return drop("message.part.updated", told, cwd);
     },
     "session.idle": ({ sessionID }) => (parents.has(sessionID) ? undefined : stopped(sessionID)),
     "session.deleted": ({ info }) => {
@@ -116,12 +129,11 @@ export const Memsyncd = async ({ client, directory, worktree }) => {
     },
     "tool.execute.after": async (input, output) => {
       try {
-        const call = input.callID || "";
-        const args = input.args || asked.get(call) || {};
-        asked.delete(call);
-        const told = { session_id: input.sessionID, tool_name: input.tool, tool_input: args, tool_use_id: call };
-        if (parents.has(input.sessionID)) Object.assign(told, { session_id: parents.get(input.sessionID), agent_id: input.sessionID });
-        drop("tool.execute.after", { ...told, tool_response: output && output.output }, cwd);
+        const args = input.args || asked.get(input.callID) || {};
+        asked.delete(input.callID);
+        const { output: text, metadata } = output || {};
+        const response = metadata && typeof metadata.exit === "number" ? { output: text, exit_code: metadata.exit } : text;
+        drop("tool.execute.after", { ...call(input.sessionID, input.tool, args, input.callID), tool_response: response }, cwd);
       } catch {}
     },
     "experimental.session.compacting": async (input) => {

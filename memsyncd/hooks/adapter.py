@@ -75,9 +75,10 @@ class Tools:
     are the keys of an edit's new text. `outputs` are keys of a response that hold what others call `output`. With
     `is_json_text` a response may be a text that holds JSON. `verdicts` are words of a response's `verdict_keys` that
     say whether it failed; `exit_told` is a pattern whose group is the exit code, at the end of one of the `outputs`;
-    `failure_told` one at the beginning of a response that is a text, whose group is there where the tool has failed;
-    with `has_error_key` it has where its `error` says something. `by_event` names the tool where the payload does not.
-    `handback` is the tool by which a subagent hands over its report, in `message`.
+    `verdicts_told` are patterns of how one of these, or a response that is a text, begins or ends where the tool has
+    failed or has not; with `has_error_key` it has where its `error` says something. `success_event` comes only after
+    success. `by_event` names the tool where the payload does not. `handback` is the tool by which a subagent hands over
+    its report, in `message`.
     """
 
     files: frozenset[str] = frozenset({"Read", "Write", "Edit", "MultiEdit", "NotebookEdit"})
@@ -93,7 +94,8 @@ class Tools:
     verdict_keys: tuple[str, ...] = ()
     verdicts: Mapping[str, bool] = field(default_factory=dict)
     exit_told: str = ""
-    failure_told: str = ""
+    verdicts_told: Mapping[str, bool] = field(default_factory=dict)
+    success_event: str = ""
     has_error_key: bool = False
     by_event: Mapping[str, str] = field(default_factory=dict)
     handback: str = ""

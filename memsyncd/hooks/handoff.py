@@ -19,6 +19,9 @@ REASONS = frozenset({"session-end", "pre-compact", "periodic", "idle", "manual",
 MAX_DELAY_SECONDS = 7 * 24 * 3600.0
 """A longer wait than a handoff may live (CONTRACT: 7 days) is cut to it."""
 
+MAX_WORD = 200
+"""Characters of an id, a harness, a time or a reason; what is longer is none, and is read as absent."""
+
 MAX_PID, MAX_STARTED = 1 << 31, 1 << 64
 """Beyond these no kernel numbers a process or counts its ticks (proc(5))."""
 
@@ -91,12 +94,12 @@ def parse(document: object, *, stem: str) -> Handoff:
     if not isinstance(hook_input, Mapping):
         raise NotAHandoffError("hook_input is missing or not an object")
     return Handoff(
-        id=_text(document.get("id")) or stem,
+        id=_word(document.get("id")) or stem,
         action=_text(document.get("action")) or FLUSH,
         hook_input=hook_input,
-        harness=_text(document.get("harness")),
-        captured_at=_text(document.get("captured_at")),
-        reason=_text(document.get("reason")),
+        harness=_word(document.get("harness")),
+        captured_at=_word(document.get("captured_at")),
+        reason=_word(document.get("reason")),
         wait_for_inflight=document.get("wait_for_inflight") is True,
         delay_seconds=_seconds(document.get("delay_seconds")),
         process=_process(document.get("process")),
@@ -107,6 +110,10 @@ def parse(document: object, *, stem: str) -> Handoff:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) and len(value) <= MAX_WORD else ""
 
 
 def _seconds(value: object) -> float:
@@ -125,4 +132,4 @@ def _process(value: object) -> HarnessProcess | None:
         return None
     if not (1 < pid < MAX_PID and 0 <= started < MAX_STARTED):
         return None
-    return HarnessProcess(pid=pid, started=started, namespace=_text(value.get("namespace")))
+    return HarnessProcess(pid=pid, started=started, namespace=_word(value.get("namespace")))

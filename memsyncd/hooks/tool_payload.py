@@ -153,7 +153,8 @@ def preview(response: object, redact: Redact) -> dict[str, Any]:
 
 
 def _error(error: object, response: object, redact: Redact) -> str:
-    text = _text(error)
+    told = error.get("message") if isinstance(error, Mapping) else None
+    text = _text(told) or _text(error)
     if not text and isinstance(response, Mapping):
         keys = ("error", "stderr", "output", "content", "stdout")
         text = next((found for key in keys if (found := _text(response.get(key)))), "")

@@ -7,7 +7,7 @@ from memsyncd.hooks.adapter import Tools
 
 EXIT_CODE_KEYS = ("exit_code", "exitCode", "returncode", "returnCode", "return_code")
 MAX_TOLD = 100
-"""Characters at an output's end, or beginning, among which its exit code, or failure, may be told."""
+"""Characters at an output's end, or at its beginning, among which may be told what became of the tool."""
 
 
 def has_failed(response: object, event: object, tools: Tools) -> bool | None:
@@ -17,11 +17,9 @@ def has_failed(response: object, event: object, tools: Tools) -> bool | None:
     A shell's response of Claude Code has none of these, but tells whether it was `interrupted`; the event PostToolUse
     comes only after success (hooks-and-apis 1A), so one that was not has succeeded.
     """
-    if isinstance(response, str) and tools.failure_told:
-        told_first = re.match(tools.failure_told, response[:MAX_TOLD])
-        return bool(told_first[1]) if told_first else None
     if not isinstance(response, Mapping):
-        return None
+        told = _told(response, tools) if isinstance(response, str) else None
+        return False if told is None and tools.success_event and event == tools.success_event else told
     code = _exit_code(response, tools)
     if code is not None:
         return code != 0
@@ -38,7 +36,15 @@ def _by_harness(response: Mapping[str, object], event: object, tools: Tools) -> 
             return tools.verdicts[verdict]
     if tools.has_error_key and response.get("error"):
         return True
+    for text in map(response.get, tools.outputs):
+        if isinstance(text, str) and (told := _told(text, tools)) is not None:
+            return told
     return False if event == "PostToolUse" and response.get("interrupted") is False else None
+
+
+def _told(text: str, tools: Tools) -> bool | None:
+    ends = text[:MAX_TOLD], text[-MAX_TOLD:]
+    return next((has for told, has in tools.verdicts_told.items() if any(re.search(told, end) for end in ends)), None)
 
 
 def _exit_code(response: Mapping[str, object], tools: Tools) -> int | None:

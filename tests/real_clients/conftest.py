@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.conftest import Home
-from tests.real_clients.fake_models import ANSWER, COMMAND, FakeModels
+from tests.real_clients.fake_models import ANSWER, COMMAND, FAILING, FakeModels
 
 PLACE = "MEMSYNCD_REAL_CLIENTS"
 """Names the directory whose `node_modules`, and `kimi-cli`, hold the clients; `make real-clients` fills one and sets
@@ -43,6 +43,7 @@ class Desk(Home):
     """A person's home whose model is a fake, and whose proxy refuses every way out."""
 
     clients: Path
+    asked = 0
 
     def client_program(self, name: str, place: str = "node_modules/.bin") -> str:
         """Return a client's program, or skip with the reason."""
@@ -67,6 +68,7 @@ class Desk(Home):
         """Let the client answer one question; a way out that it asks the proxy for is refused and kept in `wanted`."""
         shut = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), fake.url)
         loopback = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
+        self.asked += 1
         return subprocess.run(
             command,
             cwd=self.project,
@@ -98,6 +100,17 @@ class Desk(Home):
         assert not any("unfamiliar" in payload for _, payload in told), "its adapter never heard of a field"
         assert any("cents" in memory for memory in self.remembers("How is the ledger kept?"))
         return [start, prompt, tool, answer]
+
+    def assert_failed(self, harness: str) -> None:
+        """Wait until the command that failed, in a session after the first, is in the store as such."""
+        self.until(lambda: "tool_failure" in dict(self.events(harness)), f"no failed tool of {harness} came")
+        failed = dict(self.events(harness))["tool_failure"]
+        assert (failed["command"], failed["failed"]) == (FAILING, True)
+        assert not any("unfamiliar_keys" in payload for _, payload in self.events(harness))
+
+    def has_tools(self, harness: str) -> bool:
+        """Whether a tool of each session is in the store."""
+        return sum(kind in ("tool_result", "tool_failure") for kind, _ in self.events(harness)) >= self.asked
 
     def events(self, harness: str) -> list[tuple[str, dict[str, Any]]]:
         """Return kind and payload of each event in the store."""

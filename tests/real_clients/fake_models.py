@@ -15,6 +15,7 @@ from tests.fakes.loopback_http import LoopbackServer, Reply, Request
 
 ANSWER = "Noted: the ledger is kept in cents."
 COMMAND = "echo cents-are-whole"
+FAILING = "echo cents-are-gone; exit 3"
 STREAM = {"Content-Type": "text/event-stream"}
 CALL = "call_1"
 
@@ -50,6 +51,10 @@ class FakeModels:
     def url(self) -> str:
         """The server's address, without a slash at the end."""
         return self._server.url
+
+    def fails(self) -> None:
+        """Let the model call the shell with a command that fails from now on."""
+        self.arguments = {key: FAILING if value == COMMAND else value for key, value in self.arguments.items()}
 
     def was_told(self, words: str) -> bool:
         """Tell whether the last question held these words."""

@@ -28,5 +28,7 @@ def test_a_session_of_claude_code_is_remembered(desk: Desk) -> None:
         assert fake.wanted == []
         assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
         desk.assert_recorded("claude-code")
+        fake.fails()
         ask(QUESTION)
         assert fake.was_told(KEPT)
+        desk.assert_failed("claude-code")

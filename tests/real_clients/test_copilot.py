@@ -30,5 +30,7 @@ def test_a_session_of_copilot_is_remembered(desk: Desk) -> None:
         assert ANSWER in done.stdout
         _, _, tool, _ = desk.assert_recorded("copilot")
         assert tool["failed"] is False
+        fake.fails()
         ask(QUESTION)
         assert fake.was_told(KEPT)
+        desk.assert_failed("copilot")

@@ -30,5 +30,7 @@ def test_a_session_of_gemini_cli_is_remembered(desk: Desk) -> None:
         assert fake.wanted == []
         assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
         desk.assert_recorded("gemini-cli")
+        fake.fails()
         ask(QUESTION)
         assert fake.was_told(KEPT)
+        desk.assert_failed("gemini-cli")

@@ -34,11 +34,8 @@ def test_a_session_of_kimi_is_remembered(desk: Desk) -> None:
     """
     kimi = desk.client_program("kimi")
 
-    def is_recorded() -> bool:
-        return any(kind == "tool_result" for kind, _ in desk.events("kimi"))
-
     def thinking() -> None:
-        desk.until(is_recorded, "no tool was recorded")
+        desk.until(lambda: desk.has_tools("kimi"), "no tool was recorded")
 
     with FakeModels("Bash", {"command": COMMAND, "description": "Print"}, thinking) as fake:
         desk.write(".kimi-code/config.toml", CONFIG.format(url=fake.url, key=FAKE_KEY))
@@ -51,5 +48,7 @@ def test_a_session_of_kimi_is_remembered(desk: Desk) -> None:
         assert done.returncode == 0, done
         assert ANSWER in done.stdout
         desk.assert_recorded("kimi", ended=False)
+        fake.fails()
         ask(QUESTION)
         assert fake.was_told(KEPT)
+        desk.assert_failed("kimi")

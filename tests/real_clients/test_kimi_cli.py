@@ -35,6 +35,8 @@ def test_a_session_of_kimi_cli_is_remembered(desk: Desk) -> None:
         assert ANSWER in done.stdout
         _, _, tool, _ = desk.assert_recorded("kimi-cli")
         assert tool["failed"] is False
+        fake.fails()
         desk.ask(fake, kimi, "--print", "-p", QUESTION, environ={})
         assert not fake.was_told(KEPT)
+        desk.assert_failed("kimi-cli")
         assert desk.status()["counters"].get("recalls", 0) == 0

@@ -34,5 +34,7 @@ def test_a_session_of_opencode_is_remembered(desk: Desk) -> None:
         done = ask(PROMPT)
         assert (done.returncode, done.stdout.strip()) == (0, ANSWER), done
         desk.assert_recorded("opencode", ended=False)
+        fake.fails()
         ask(QUESTION)
         assert fake.was_told(KEPT)
+        desk.assert_failed("opencode")

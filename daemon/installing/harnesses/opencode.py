@@ -21,6 +21,7 @@ HARNESS = Harness(
         Event("session.created", "session-start"),
         Event("chat.message", "user-prompt"),
         Event("tool.execute.after", "post-tool"),
+        Event("message.part.updated", "post-tool-failure"),
         Event("session.idle", "stop"),
         Event("experimental.session.compacting", "flush", "pre-compact"),
         Event("session.deleted", "flush", "session-end"),

@@ -1,6 +1,7 @@
 """Kimi Code (1D): a prompt is a list of parts, no turn has an id, and no event brings an answer or a transcript's path.
 
-The answer is read from the session's wire.jsonl. `tool_output` is cut to 2,000 characters before it comes.
+The answer is read from the session's wire.jsonl. `tool_output` is cut to 2,000 characters before it comes. A command
+that exits with another code than 0 comes as PostToolUseFailure (seen with 2.1.0).
 """
 
 from memsyncd.hooks.adapter import Adapter, Ending, Fields, Meaning, Tools, kept, keys, names
@@ -22,6 +23,7 @@ TOOLS = Tools(
     shells=frozenset({"Shell", "Bash"}),
     paths=("path", "file_path"),
     texts=("content", "new", "new_string"),
+    success_event="PostToolUse",
 )
 
 EVENTS = {

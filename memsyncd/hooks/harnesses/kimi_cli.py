@@ -13,7 +13,7 @@ ADAPTER = Adapter(
     name="kimi-cli",
     events=EVENTS,
     fields=FIELDS,
-    tools=replace(TOOLS, failure_told=r"is_error=(?:(True)|False) "),
+    tools=replace(TOOLS, verdicts_told={r"\Ais_error=True ": True, r"\Ais_error=False ": False}, success_event=""),
     ending=Ending(default_seconds=30),
     failures=frozenset({"StopFailure"}),
     familiar=FAMILIAR,
