@@ -35,6 +35,9 @@ from memsyncd.evidence.store import EvidenceStore
 KEPT_WHY = frozenset({EXTRACTION_OPEN, ABOUT_TO_LOOK})
 """What `run --once` waits for: it is sure to come, or to be over, soon."""
 
+ODD_FILES = 100
+"""Of a spool, that are named as a problem each; a hundred pipes say as much as a million."""
+
 log = structlog.get_logger()
 
 
@@ -113,7 +116,7 @@ class Upkeep:
         swept = spool.sweep(self._parts.clock.age)
         if swept:
             self._parts.counters.add("temporary_files_swept", swept)
-        odd = {f"{spool.pending}/{name}" for name in spool.oddities()}
+        odd = {f"{spool.pending}/{name}" for name in spool.oddities()[:ODD_FILES]}
         for where in odd:
             self._parts.findings.report("odd-file", where, "no regular file")
         for where in self._odd.get(spool.name, set()) - odd:
