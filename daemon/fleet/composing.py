@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
-from daemon.fleet import identity
+from daemon.fleet import identity, payload_key
 from daemon.fleet.accounts import Accounts
 from daemon.fleet.connection import Connection
 from daemon.fleet.fleet import Fleet
@@ -56,6 +56,7 @@ def fleet_of(
         return None
     _check(settings)
     name, clock = identity.own_name(places.data), delivery.clock
+    sealing = payload_key.read(Path(queue.payload_key_file)) if queue.payload_key_file else None
 
     def opened() -> "PostgresQueue":
         return open_shared(
@@ -67,7 +68,7 @@ def fleet_of(
             counters=counters,
             random=random.Random(os.urandom(8)),
             account=queue.account,
-            sealing=None,
+            sealing=sealing,
         )
 
     connection = Connection(opened, clock.monotonic)

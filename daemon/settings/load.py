@@ -29,6 +29,7 @@ _PATHS = (
     "extractor.api_key_file",
     "agent_memory_path",
     "queue.keys_directory",
+    "queue.payload_key_file",
 )
 _ADDRESSES = {
     "platform.url": ("http", "https"),

@@ -63,7 +63,8 @@ class Queue(Struct, frozen=True, kw_only=True):
 
     Of a shared queue: with `role` `edge` this machine puts packets in and delivers none, with `worker` it delivers and
     serves no spool. `account` names whose packets its own are; `keys_directory` holds a key file for each further
-    account that it delivers for, named like the account.
+    account that it delivers for, named like the account. `payload_key_file` holds the key by which a fleet's machines
+    alone read what lies in the queue.
     """
 
     url: str = ""
@@ -71,6 +72,7 @@ class Queue(Struct, frozen=True, kw_only=True):
     role: Literal["both", "edge", "worker"] = "both"
     account: str = ""
     keys_directory: str = ""
+    payload_key_file: str = ""
 
     def __repr__(self) -> str:
         """Leave out the address, which may carry a password."""

@@ -24,6 +24,7 @@ def test_every_setting_has_a_variable_that_sets_it(read: Load, key: str) -> None
     model = {"MEMSYNCD_EXTRACTOR_MODEL": "m"} if key == "extractor.url" else {}
     text = {
         "queue.url": "postgresql://h/db",
+        "queue.role": "edge",
         "recall.max_context_chars": "5000",
         "telemetry.interval_seconds": "7",
         "extractor.input_tokens": "2000",
