@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -26,3 +27,16 @@ def sweep(directory: Path, age: Callable[[float], float]) -> int:
                     os.unlink(entry.path)
                     swept += 1
     return swept
+
+
+def sweep_beside(path: Path, now: float) -> None:
+    """Delete what writers of a file elsewhere left beside it, `.name.<8 hex digits>.tmp`: the next one calls this, for
+    nobody else looks there. `now` is the time of that file system, Unix seconds."""
+    left = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{8}" + re.escape(WRITING))
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            if (
+                left.fullmatch(entry.name)
+                and now - entry.stat(follow_symlinks=False).st_mtime > ABANDONED_WRITE_SECONDS
+            ):
+                os.unlink(entry.path)

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from daemon import abandoned_writes
 from daemon.exchange.elsewhere import Elsewhere
 from daemon.exchange.form import header
 from daemon.exchange.lanes import Known, known_lanes
@@ -84,7 +85,8 @@ def _notes(places: Places) -> Iterator[dict[str, object]]:
 
 
 def _write_private(target: Path, lines: Iterator[str]) -> None:
-    writing = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.tmp")
+    named = target.with_name(target.name[:200])
+    writing = named.with_name(f".{named.name}.{secrets.token_hex(4)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(writing, flags, 0o600)
     try:
@@ -92,6 +94,7 @@ def _write_private(target: Path, lines: Iterator[str]) -> None:
             file.writelines(line + "\n" for line in lines)
             file.flush()
             os.fsync(file.fileno())
+            abandoned_writes.sweep_beside(named, os.fstat(descriptor).st_mtime)
         os.rename(writing, target)
     except BaseException:
         with suppress(OSError):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon import private_directory
+from daemon import abandoned_writes, private_directory
 from daemon.installing.errors import NotParsable, Unreachable, Unsafe, Unwritten
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -180,6 +180,7 @@ def _replace(path: Path, content: bytes, mode: int, *, expected: object = ...) -
             file.flush()
             os.fchmod(descriptor, mode)
             os.fsync(descriptor)
+            abandoned_writes.sweep_beside(path, os.fstat(descriptor).st_mtime)
         if expected is not ...:
             _check_unchanged(path, expected)
         os.rename(temporary, path)
