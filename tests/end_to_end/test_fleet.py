@@ -1,5 +1,6 @@
 """Edges and workers on one shared queue: real daemons, real PostgreSQL, a fake of the hosted platform."""
 
+import base64
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.end_to_end.conftest import Home
@@ -189,3 +191,24 @@ def test_half_a_fleet_is_refused(member: Member, environ: dict[str, str], word: 
     done = home.run("run", "--once")
     assert done.returncode == 78
     assert word in done.stderr
+
+
+def test_sealed_packets_show_nothing_to_the_database(member: Member, api: FakeMem0, queue: str) -> None:
+    """Neither texts nor names of projects lie in it; a worker without the key leaves them alone, and says why."""
+    keys = Path(tempfile.mkdtemp(prefix="keys-", dir="/tmp")) / "payload"
+    try:
+        keys.write_text(base64.b64encode(os.urandom(32)).decode())
+        keys.chmod(0o600)
+        edge = member("edge", MEMSYNCD_QUEUE_PAYLOAD_KEY_FILE=str(keys))
+        session(edge, "s-1")
+        assert edge.run("drain", "--wait").returncode == 0
+        with psycopg.connect(queue) as connection:
+            rows = connection.execute("SELECT memsyncd_jobs::text, sealed FROM memsyncd_jobs").fetchall()
+        assert rows
+        for text, sealed in rows:
+            shown = text.encode() + bytes(sealed)
+            assert not any(word in shown for word in (b"Question", b"shop", b"claude", b"ada", b"s-1"))
+        member("worker", MEMSYNCD_QUEUE_PAYLOAD_KEY_FILE=str(keys))
+        edge.until(lambda: sent(api), "it was not delivered")
+    finally:
+        shutil.rmtree(keys.parent)
