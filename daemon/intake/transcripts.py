@@ -58,6 +58,11 @@ class _Asked:
     home: Path
 
     @property
+    def around(self) -> place.Around:
+        moved = self.handoff.extra.get("harness_home")
+        return place.Around(self.home, moved if isinstance(moved, str) else "")
+
+    @property
     def is_of_payloads(self) -> bool:
         return self.source.answer_from is AnswerFrom.PAYLOAD
 
@@ -175,7 +180,7 @@ class Transcripts:
         return Wanted(until=asked.captured_at, is_last_only=True, not_before=not_before)
 
     def _read(self, asked: _Asked, wanted: Wanted, known: TranscriptOffset | None) -> Completed | None:
-        path = place.path_of(asked.source, asked.handoff.hook_input, asked.session_id, asked.home)
+        path = place.path_of(asked.source, asked.handoff.hook_input, asked.session_id, asked.around)
         if not path and (asked.is_of_payloads or not wanted.is_answer_due):
             return Completed(asked.records)
         may_wait = not self.waits.is_over(asked.spool.name, asked.waiting, self.clock.wall())
@@ -196,8 +201,7 @@ class Transcripts:
         return self._taken(asked, found, choice)
 
     def _look(self, asked: _Asked, path: str, known: TranscriptOffset | None) -> Look:
-        below = (asked.home, *(Path(root) for root in asked.source.roots))
-        opened = place.open_transcript(path, below=below, owner=self.owner)
+        opened = place.open_transcript(path, below=asked.around.roots(asked.source), owner=self.owner)
         try:
             return following.look(asked.source.steps_of, opened, asked.session_id, known)
         finally:

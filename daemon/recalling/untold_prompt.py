@@ -18,9 +18,10 @@ def untold_prompt(question: Question, home: Path) -> str:
     if source is None or not source.has_prompts:
         return ""
     named = {source.path_keys[0]: question.transcript_path}
-    path = place.path_of(source, named, question.session_id, home)
+    around = place.Around(home)
+    path = place.path_of(source, named, question.session_id, around)
     try:
-        opened = place.open_transcript(path, below=(home,), owner=os.geteuid())
+        opened = place.open_transcript(path, below=around.roots(source), owner=os.geteuid())
         try:
             return prepare_user_text(open_prompt(source.steps_of, opened))
         finally:

@@ -91,7 +91,7 @@ def plain(word: str) -> str:
 
 def _drop(event: envelope.Event, data: bytes, oddities: list[BaseException]) -> "tuple[Sequence[bytes], float]":
     """Leave the handoff; return its parts, none while capture is paused, and when the input had been read."""
-    around = envelope.surroundings()
+    around = envelope.surroundings(event.harness)
     raw, size = standard_input.read(oddities)
     read_at = time.monotonic()
     _limit_the_disk()

@@ -46,16 +46,31 @@ def head(event: Event, name: str, extra: str) -> str:
     return text + extra + ', "hook_input": '
 
 
-def surroundings() -> str:
-    """Return as members where the hook runs: the harness's process, the directory, and the project if it says so."""
+MOVED = {
+    "claude-code": b"CLAUDE_CONFIG_DIR",
+    "codex": b"CODEX_HOME",
+    "copilot": b"COPILOT_HOME",
+    "kimi": b"KIMI_CODE_HOME",
+    "kimi-cli": b"KIMI_SHARE_DIR",
+}
+"""The environment variable by which a harness's own directory, with its transcripts, is moved. The daemon has another
+environment."""
+
+
+def surroundings(harness: str) -> str:
+    """Return as members where the hook runs: the harness's process, the directory, the project if it says so, and the
+    harness's own directory if that was moved."""
     quote = _json.encode_basestring_ascii
     text = harness_process()
     try:  # noqa: SIM105  (contextlib would be an import)
         text += ', "cwd": ' + quote(posix.getcwdb().decode("utf-8", "replace"))
     except OSError:
         pass  # it was deleted under the agent
-    project = posix.environ.get(b"CLAUDE_PROJECT_DIR")
-    return text + (', "project": ' + quote(project.decode("utf-8", "replace")) if project else "")
+    for name, variable in (("project", b"CLAUDE_PROJECT_DIR"), ("harness_home", MOVED.get(harness, b""))):
+        told = posix.environ.get(variable)
+        if told:
+            text += f', "{name}": ' + quote(told.decode("utf-8", "replace"))
+    return text
 
 
 def harness_process() -> str:

@@ -31,16 +31,36 @@ class Opened:
     size: int
 
 
-def path_of(source: Source, hook_input: Mapping[str, Any], session_id: str, home: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Where transcripts lie: in the user's `home`, or where a harness was `moved` to, "" for nowhere."""
+
+    home: Path
+    moved: str = ""
+
+    def directory(self, source: Source) -> Path:
+        """Return the directory of the harness's own."""
+        return Path(self.moved) if os.path.isabs(self.moved) else self.home / source.directory
+
+    def roots(self, source: Source) -> Sequence[Path]:
+        """Return the directories below which a transcript may lie. The harness's own may be a link to elsewhere."""
+        return self.home, self.directory(source)
+
+
+def path_of(source: Source, hook_input: Mapping[str, Any], session_id: str, around: Around) -> str:
     """Return where a session's transcript lies, empty where nothing tells."""
     for key in source.path_keys:
         named = hook_input.get(key)
         if isinstance(named, str) and named:
-            return str(home / named[2:]) if named.startswith("~/") else named
+            return str(around.home / named[2:]) if named.startswith("~/") else named
     if not _PLAIN_SESSION.fullmatch(session_id) or session_id in (".", ".."):
         return ""
-    found = [path for place in source.places for path in glob.iglob(place.format(session=session_id), root_dir=home)]
-    return str(home / max(found, key=lambda path: _changed_at(home / path))) if found else ""
+    places = [(around.directory(source), place) for place in source.places]
+    places += [(around.home, place) for place in source.older_places]
+    found: list[Path] = [
+        root / name for root, place in places for name in glob.iglob(place.format(session=session_id), root_dir=root)
+    ]
+    return str(max(found, key=_changed_at)) if found else ""
 
 
 def open_transcript(path: str, *, below: Sequence[Path], owner: int) -> Opened:

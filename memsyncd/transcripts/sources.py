@@ -25,37 +25,42 @@ class Source:
     """How a harness's transcript is read.
 
     `path_keys` are the fields of the hook's input that name the file, the first that is there counts. Where none does,
-    `places` are patterns below the user's home in which `{session}` is the session's id; of several files the one
-    changed last counts. With `has_prompts` prompts come from the transcript as well, for no hook brings them.
-    `roots` are directories outside the user's home in which the harness keeps transcripts too.
+    `places` are patterns below the `directory` that the harness has in the user's home, or wherever a variable of its
+    own has moved it, and `older_places` below the home itself, in which `{session}` is the session's id; of several
+    files the one changed last counts. With `has_prompts` prompts come from the transcript as well, for no hook brings
+    them.
     """
 
     steps_of: Format
+    directory: str
     answer_from: AnswerFrom = AnswerFrom.TRANSCRIPT
     path_keys: tuple[str, ...] = ("transcript_path", "transcriptPath")
     places: tuple[str, ...] = ()
+    older_places: tuple[str, ...] = ()
     has_prompts: bool = False
-    roots: tuple[str, ...] = ()
 
 
 SOURCES: Mapping[str, Source] = {
     "antigravity": Source(
         antigravity.steps,
+        ".gemini",
         places=(
-            ".gemini/antigravity-cli/brain/{session}/.system_generated/logs/transcript.jsonl",
-            ".gemini/antigravity-ide/brain/{session}/.system_generated/logs/transcript.jsonl",
+            "antigravity-cli/brain/{session}/.system_generated/logs/transcript.jsonl",
+            "antigravity-ide/brain/{session}/.system_generated/logs/transcript.jsonl",
         ),
         has_prompts=True,
     ),
-    "claude-code": Source(claude_code.steps, AnswerFrom.PAYLOAD),
-    "codex": Source(codex.steps, AnswerFrom.PAYLOAD),
-    "copilot": Source(copilot.steps, places=(".copilot/session-state/{session}/events.jsonl",)),
-    "cursor": Source(cursor.steps, AnswerFrom.PAYLOAD),
-    "gemini-cli": Source(gemini_cli.steps, AnswerFrom.PAYLOAD),
+    "claude-code": Source(claude_code.steps, ".claude", AnswerFrom.PAYLOAD),
+    "codex": Source(codex.steps, ".codex", AnswerFrom.PAYLOAD),
+    "copilot": Source(copilot.steps, ".copilot", places=("session-state/{session}/events.jsonl",)),
+    "cursor": Source(cursor.steps, ".cursor", AnswerFrom.PAYLOAD),
+    "gemini-cli": Source(gemini_cli.steps, ".gemini", AnswerFrom.PAYLOAD),
     "kimi": Source(
         kimi_code.steps,
-        places=(".kimi-code/sessions/*/{session}/agents/main/wire.jsonl", ".kimi/sessions/*/{session}/wire.jsonl"),
+        ".kimi-code",
+        places=("sessions/*/{session}/agents/main/wire.jsonl",),
+        older_places=(".kimi/sessions/*/{session}/wire.jsonl",),
     ),
-    "kimi-cli": Source(kimi_code.steps, places=(".kimi/sessions/*/{session}/wire.jsonl",)),
+    "kimi-cli": Source(kimi_code.steps, ".kimi", places=("sessions/*/{session}/wire.jsonl",)),
 }
 """By harness (hooks-and-apis 0 and 2). One that is not here has its answers in its payloads, or none to be found."""

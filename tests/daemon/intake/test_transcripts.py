@@ -292,6 +292,17 @@ def test_a_transcript_that_may_not_be_read_is_a_problem_and_no_loss(at: Talking,
     assert at.problems() == []
 
 
+def test_a_harness_that_was_moved_is_followed(at: Talking, tmp_path: Path) -> None:
+    """Its hook tells where to; the daemon has not the agent's environment."""
+    moved = tmp_path.parent / f"{tmp_path.name}-moved"
+    at.write(*at.exchange("q", "a"))
+    (at.root / ".kimi-code").rename(moved)
+    at.drop("stop", envelope={"harness": "kimi", "harness_home": str(moved)})
+    at.hands.move(1.0)
+    at.scan()
+    assert at.texts() == ["a"]
+
+
 def test_another_users_transcript_is_not_read(at: Talking) -> None:
     """Whoever owns the file would else put words into the user's mouth."""
     at.ingest.transcripts.owner += 1

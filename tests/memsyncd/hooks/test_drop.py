@@ -102,13 +102,14 @@ def test_a_harness_just_begun_is_the_harness(drop: Any) -> None:
 
 
 def test_the_project_directory_goes_along(drop: Any) -> None:
-    """The project the harness names in its environment is in the handoff, and a deleted directory is no obstacle."""
+    """The project the harness names in its environment is in the handoff, as is its own directory where that was moved,
+    and a deleted directory is no obstacle."""
     gone = drop.home.parent / "gone"
     gone.mkdir()
-    drop.environment["CLAUDE_PROJECT_DIR"] = "/w/shop"
+    drop.environment |= {"CLAUDE_PROJECT_DIR": "/w/shop", "CLAUDE_CONFIG_DIR": "/disk/claude", "CODEX_HOME": "/x"}
     process = drop.start(cwd=gone, preexec_fn=gone.rmdir)
     process.communicate(json.dumps(STOP).encode(), timeout=30)
-    assert drop.only()["project"] == "/w/shop"
+    assert (drop.only()["project"], drop.only()["harness_home"]) == ("/w/shop", "/disk/claude")
     assert "cwd" not in drop.only()
 
 

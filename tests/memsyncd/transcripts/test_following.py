@@ -191,18 +191,40 @@ def test_a_home_that_is_a_link_is_the_users_home_all_the_same(tmp_path: Path) ->
 
 def test_a_path_comes_from_the_hook_or_from_the_known_place(tmp_path: Path) -> None:
     """The hook's word counts first; of several files in a known place the newest; an odd session id finds none."""
-    kimi = SOURCES["kimi"]
-    assert place.path_of(kimi, {"transcript_path": "~/t.jsonl"}, "s", tmp_path) == str(tmp_path / "t.jsonl")
-    assert place.path_of(kimi, {"transcriptPath": "/h/t.jsonl"}, "s", tmp_path) == "/h/t.jsonl"
-    assert place.path_of(kimi, {"transcript_path": None}, "s", tmp_path) == ""
+    kimi, around = SOURCES["kimi"], place.Around(tmp_path)
+    assert place.path_of(kimi, {"transcript_path": "~/t.jsonl"}, "s", around) == str(tmp_path / "t.jsonl")
+    assert place.path_of(kimi, {"transcriptPath": "/h/t.jsonl"}, "s", around) == "/h/t.jsonl"
+    assert place.path_of(kimi, {"transcript_path": None}, "s", around) == ""
     for number, where in enumerate(("a_1", "b_2")):
         wire = tmp_path / ".kimi-code" / "sessions" / where / "s" / "agents" / "main" / "wire.jsonl"
         wire.parent.mkdir(parents=True)
         wire.write_text("{}\n")
         os.utime(wire, (1_000 - number, 1_000 - number))
-    assert "/a_1/" in place.path_of(kimi, {}, "s", tmp_path)
+    assert "/a_1/" in place.path_of(kimi, {}, "s", around)
     for odd in ("*", "..", "s/../s", "", "[s]", "x" * 300):
-        assert place.path_of(kimi, {}, odd, tmp_path) == ""
+        assert place.path_of(kimi, {}, odd, around) == ""
+    assert place.path_of(kimi, {}, "s", place.Around(tmp_path, "relative")) != ""
+    assert place.path_of(kimi, {}, "s", place.Around(tmp_path, str(tmp_path / "moved"))) == ""
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_harness_s_directory_may_lie_elsewhere(is_link: bool, tmp_path: Path) -> None:
+    """On another disk, where a link of the user's or the harness's own variable leads to; nowhere else."""
+    home, disk = tmp_path / "home", tmp_path / "disk"
+    wire = disk / "kimi" / "sessions" / "a_1" / "s" / "agents" / "main" / "wire.jsonl"
+    wire.parent.mkdir(parents=True)
+    wire.write_text("{}\n")
+    (disk / "t.jsonl").write_text("{}\n")
+    home.mkdir()
+    around = place.Around(home) if is_link else place.Around(home, str(disk / "kimi"))
+    if is_link:
+        (home / ".kimi-code").symlink_to(disk / "kimi")
+    kimi = SOURCES["kimi"]
+    path = place.path_of(kimi, {}, "s", around)
+    assert os.path.realpath(path) == str(wire)
+    os.close(place.open_transcript(path, below=around.roots(kimi), owner=os.geteuid()).descriptor)
+    with pytest.raises(TranscriptRefused, match="outside"):
+        place.open_transcript(str(disk / "t.jsonl"), below=around.roots(kimi), owner=os.geteuid())
 
 
 def exchange(number: int, *, at: float | None = None, over: bool = True, answered: bool = True) -> Exchange:
