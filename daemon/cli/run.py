@@ -30,7 +30,7 @@ LOOK_SECONDS = 0.5
 NEXT = (
     ("demo", "the whole path in a throw-away directory"),
     ("status", "what waits, what moves, what is wrong"),
-    ("hooks command stop --harness claude-code", "  the line a hook of that harness runs"),
+    ("hooks install --harness claude-code", "  what that agent does is recorded from then on"),
 )
 """What to type next, and why."""
 

@@ -27,7 +27,7 @@ DEADLINE = 60.0
 
 
 def test_welcome_tells_where_and_what_next(tmp_path: Path) -> None:
-    """Spool, socket and platform, then demo, status and the hook's line; with MEMSYNCD_HOME, that first."""
+    """Spool, socket and platform, then demo, status and the hooks' installation; with MEMSYNCD_HOME, that first."""
     places = resolve({"MEMSYNCD_HOME": str(tmp_path / "a b")}, tmp_path, os.getuid(), "linux")
     assert welcome(places, Settings(), ".venv/bin/memsyncd").splitlines() == [
         f"spools    {tmp_path}/a b/spools/<harness>",
@@ -37,7 +37,7 @@ def test_welcome_tells_where_and_what_next(tmp_path: Path) -> None:
         f"  export MEMSYNCD_HOME='{tmp_path}/a b'",
         "  .venv/bin/memsyncd demo    the whole path in a throw-away directory",
         "  .venv/bin/memsyncd status  what waits, what moves, what is wrong",
-        "  .venv/bin/memsyncd hooks command stop --harness claude-code  the line a hook of that harness runs",
+        "  .venv/bin/memsyncd hooks install --harness claude-code  what that agent does is recorded from then on",
     ]
 
 
