@@ -21,12 +21,13 @@ _CLAIM = f"SELECT {COLUMNS}, memsyncd_now() AS now FROM memsyncd_claim(%s, %s, %
 
 _OF_OWNER = f"SELECT {COLUMNS} FROM memsyncd_jobs WHERE state = 'claimed' AND claim_owner = %s"  # noqa: S608  (as above)
 
-_HELD = (
-    f"SELECT {rows.OF_JOB}, d.until AS held_until, d.epoch AS held_epoch, d.probe AS held_probe, d.last_success_at,"  # noqa: S608  (as above)
-    " memsyncd_now() AS now FROM memsyncd_jobs AS j"
-    " JOIN memsyncd_destinations AS d ON d.account = j.account AND d.name = j.destination"
-    " WHERE j.key = %s AND j.state = 'claimed' AND j.claim_owner = %s FOR UPDATE OF j"
-)
+_HELD = """
+    SELECT j.key, j.lane, j.destination, j.account, j.host, j.crashes, j.cools, j.errors, j.claim_epoch,
+        d.until AS held_until, d.probe AS held_probe, d.last_success_at, memsyncd_now() AS now
+    FROM memsyncd_jobs AS j JOIN memsyncd_destinations AS d ON d.account = j.account AND d.name = j.destination
+    WHERE j.key = %s AND j.state = 'claimed' AND j.claim_owner = %s FOR UPDATE OF j
+"""
+"""What an end needs to know. Not the payload: it may be large, and whoever has the claim has it."""
 
 
 @dataclass(frozen=True, slots=True)
