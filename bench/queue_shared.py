@@ -40,9 +40,11 @@ Enqueue = Callable[[int], None]
 class System:
     """One of the three on a schema of its own: how to fill it, and how to see that all is done."""
 
-    def __init__(self, name: str, server: PostgresServer, stack: ExitStack) -> None:
+    def __init__(self, name: str, server: PostgresServer, stack: ExitStack, *, synced: bool) -> None:
+        """Make its tables. What is enqueued waits for the disk if `synced`; what the workers do waits always."""
         self.name = name
         self.url = server.fresh()
+        self._filling_url = self.url if synced else f"{self.url}%20-csynchronous_commit%3Doff"
         self._connection = stack.enter_context(psycopg.connect(self.url, autocommit=True))
         self.enqueue: Enqueue = getattr(self, f"_{name}")(stack)
 
@@ -64,7 +66,7 @@ class System:
         return int(row[0])
 
     def _ours(self, stack: ExitStack) -> Enqueue:
-        queue = opened(self.url)
+        queue = opened(self._filling_url)
         stack.callback(queue.close)
         return lambda number: void(
             queue.enqueue(NewJob(f"j{number}", "work", lane=f"s{number % 500}", destination="x"))
@@ -73,7 +75,7 @@ class System:
     def _huey(self, stack: ExitStack) -> Enqueue:
         from huey import PostgresHuey
 
-        huey = PostgresHuey("bench", dsn=self.url, results=False)
+        huey = PostgresHuey("bench", dsn=self._filling_url, results=False)
         stack.callback(huey.storage.close)
         task = huey.task(name="work")(lambda: None)
         return lambda _: void(task())
@@ -81,7 +83,7 @@ class System:
     def _procrastinate(self, stack: ExitStack) -> Enqueue:
         import procrastinate
 
-        app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=self.url))
+        app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=self._filling_url))
         stack.enter_context(app.open())
         app.schema_manager.apply_schema()
         task = app.task(name="work")(lambda: None)
@@ -131,7 +133,7 @@ def say(process: "subprocess.Popen[str]", word: str) -> None:
 def rate(name: str, server: PostgresServer, jobs: int, count: int) -> float:
     """Return jobs taken, run and finished in a second by `count` worker processes."""
     with ExitStack() as stack:
-        system = System(name, server, stack)
+        system = System(name, server, stack, synced=False)
         system.fill(jobs)
         with workers(system, count) as started:
             begin = time.perf_counter()
@@ -146,7 +148,7 @@ def latency(name: str, server: PostgresServer, pings: int) -> list[float]:
     """Return the seconds from the call that enqueues to the job's start in an idle worker's process, one at a time."""
     waits = []
     with ExitStack() as stack:
-        system = System(name, server, stack)
+        system = System(name, server, stack, synced=True)
         with workers(system, 1) as (process,):
             say(process, "tell")
             assert process.stdout is not None
@@ -161,7 +163,7 @@ def latency(name: str, server: PostgresServer, pings: int) -> list[float]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--jobs", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=600)
     parser.add_argument("--pings", type=int, default=100)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
