@@ -29,6 +29,7 @@ QUICK: dict[str, list[str]] = {
     "redaction": [],
     "local_memory": [],
     "search": ["--quick"],
+    "exchange": ["--quick"],
     "load": ["--quick"],
     "growth": ["--quick"],
     "notes": ["--quick"],

@@ -156,4 +156,4 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     except PlatformError:
         raise
     except (sqlite3.Error, OSError, schema.NewerSchema) as error:
-        raise platform_error(error) from error
+        raise platform_error(error, path) from error

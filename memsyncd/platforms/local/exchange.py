@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -64,32 +65,34 @@ class Intake:
 
     def __init__(self, path: Path, *, is_forgotten: Callable[[Incoming], bool]) -> None:
         self._is_forgotten = is_forgotten
-        self._door = Door(lambda: _roomy(schema.open_store(path)), begin="BEGIN IMMEDIATE")
+        self._door = Door(path, lambda path: _roomy(schema.open_store(path)), begin="BEGIN IMMEDIATE")
 
     def take_in(self, given: Sequence[Incoming]) -> Sequence[Arrival]:
         """Store what is new, in one transaction; return what became of each, in order. Raises PlatformError."""
         assert len(given) <= ROWS_AT_ONCE
+        counts: Counter[str] = Counter()
         with self._door.transaction() as connection:
-            return [_take_in(connection, each, self._is_forgotten) for each in given]
+            became = [self._take_in(connection, each, counts) for each in given]
+            memories.count_terms(connection, counts)
+        return became
 
     def close(self) -> None:
         """Close the file, its log folded in."""
         self._door.close()
 
-
-def _take_in(connection: sqlite3.Connection, given: Incoming, is_forgotten: Callable[[Incoming], bool]) -> Arrival:
-    memory = given.memory
-    if connection.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone():
-        return Arrival.UNCHANGED
-    owner = memory.user_id if memory.lane == PERSONAL else memory.agent_id
-    fingerprint = merge.fingerprint(memory.text, lane=memory.lane, owner=owner, app_id=memory.app_id)
-    if memories.is_buried(connection, fingerprint) or is_forgotten(given):
-        return Arrival.FORGOTTEN
-    if memories.with_fingerprint(connection, fingerprint):
-        return Arrival.UNCHANGED
-    number = memories.insert(connection, memory)
-    memories.first_source(connection, number, Source(fingerprint, f"import:{memory.id}", 0, memory.created_at))
-    return Arrival.BROUGHT
+    def _take_in(self, connection: sqlite3.Connection, given: Incoming, counts: Counter[str]) -> Arrival:
+        memory = given.memory
+        if connection.execute("SELECT 1 FROM memories WHERE id = ?", (memory.id,)).fetchone():
+            return Arrival.UNCHANGED
+        owner = memory.user_id if memory.lane == PERSONAL else memory.agent_id
+        fingerprint = merge.fingerprint(memory.text, lane=memory.lane, owner=owner, app_id=memory.app_id)
+        if memories.is_buried(connection, fingerprint) or self._is_forgotten(given):
+            return Arrival.FORGOTTEN
+        if memories.with_fingerprint(connection, fingerprint):
+            return Arrival.UNCHANGED
+        number = memories.insert(connection, memory, counts)
+        memories.first_source(connection, number, Source(fingerprint, f"import:{memory.id}", 0, memory.created_at))
+        return Arrival.BROUGHT
 
 
 def _roomy(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -49,8 +49,8 @@ class LocalIndex:
         self._most = most
         self._heard: list[tuple[Memory, Asker]] = []
         self._heard_lock = threading.Lock()
-        self._writer = Door(lambda: _impatient(schema.open_store(path)), begin="BEGIN IMMEDIATE")
-        self._reader = Door(lambda: schema.open_store(path), begin="BEGIN")
+        self._writer = Door(path, lambda path: _impatient(schema.open_store(path)), begin="BEGIN IMMEDIATE")
+        self._reader = Door(path, schema.open_store, begin="BEGIN")
 
     def search(self, query: Query) -> Sequence[Memory]:
         """Find memories, best first. Raises Rejected on a wildcard id, an unknown scope or category."""

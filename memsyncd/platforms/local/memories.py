@@ -5,6 +5,7 @@
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,8 +49,9 @@ class Source:
     at: str
 
 
-def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
-    """Store and index a memory; return its number."""
+def insert(connection: sqlite3.Connection, memory: NewMemory, counts: Counter[str] | None = None) -> int:
+    """Store and index a memory; return its number. With `counts` its terms are counted there, for `count_terms` once
+    many have come."""
     terms = terms_of(memory.text)
     context = terms_of(memory.context)
     extra = [term for term in dict.fromkeys([*context.words, *context.parts, *context.grams]) if term not in terms.all]
@@ -65,19 +67,33 @@ def insert(connection: sqlite3.Connection, memory: NewMemory) -> int:
         platform=memory.platform,
     )
     branch = memory.metadata.get("branch")
+    indexed = (*_columns(terms), " ".join(extra), " ".join(scope))
     cursor = connection.execute(
         "INSERT INTO memories(id, text, category, lane, user_id, app_id, agent_id, run_id, packet_id, batch, branch, metadata,"
         f" score, created_at, last_seen, platform, {INDEXED}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             memory.id, memory.text, memory.category, memory.lane, memory.user_id, memory.app_id, memory.agent_id, memory.run_id,
             memory.packet_id, memory.batch, branch if isinstance(branch, str) else "", json.dumps(memory.metadata), memory.score,
-            memory.created_at, memory.created_at, memory.platform, *_columns(terms), " ".join(extra), " ".join(scope),
+            memory.created_at, memory.created_at, memory.platform, *indexed,
         ),
     )  # fmt: skip
     number = cursor.lastrowid
     assert number is not None
-    _index(connection, number)
+    connection.execute(f"INSERT INTO memory_index(rowid, {INDEXED}) VALUES(?,?,?,?,?,?)", (number, *indexed))
+    said = dict.fromkeys(" ".join(indexed).split(), 1)
+    if counts is None:
+        count_terms(connection, said)
+    else:
+        counts.update(said)
     return number
+
+
+def count_terms(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
+    """Note in how many more memories each term stands."""
+    connection.executemany(
+        "INSERT INTO terms VALUES(?, ?) ON CONFLICT(term) DO UPDATE SET documents = documents + excluded.documents",
+        counts.items(),
+    )
 
 
 def replace_text(connection: sqlite3.Connection, number: int, text: str) -> None:
@@ -195,10 +211,7 @@ def _index(connection: sqlite3.Connection, number: int) -> None:
         f"INSERT INTO memory_index(rowid, {INDEXED}) SELECT number, {INDEXED} FROM memories WHERE number = ?",  # noqa: S608  (a constant)
         (number,),
     )
-    connection.executemany(
-        "INSERT INTO terms VALUES(?, 1) ON CONFLICT(term) DO UPDATE SET documents = documents + 1",
-        _counted(connection, number),
-    )
+    count_terms(connection, dict.fromkeys((term for (term,) in _counted(connection, number)), 1))
 
 
 def _unindex(connection: sqlite3.Connection, number: int) -> None:

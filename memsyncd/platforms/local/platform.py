@@ -54,8 +54,8 @@ class LocalPlatform:
         self._path = path
         self._clock = clock
         self._new_id = new_id
-        self._writer = Door(lambda: schema.open_store(path), begin="BEGIN IMMEDIATE")
-        self._reader = Door(lambda: schema.open_store(path), begin="BEGIN")
+        self._writer = Door(path, schema.open_store, begin="BEGIN IMMEDIATE")
+        self._reader = Door(path, schema.open_store, begin="BEGIN")
         self.on_accepted: Callable[[str], object] = lambda _: None
         self.is_left: Callable[[str, float], bool] = lambda _event, _since: False
         self.outside_seconds = 0.0

@@ -30,4 +30,4 @@ def looked_at(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA query_only = ON")
             yield connection
     except (sqlite3.Error, OSError, UnicodeError, schema.NewerSchema) as error:
-        raise platform_error(error) from error
+        raise platform_error(error, path) from error

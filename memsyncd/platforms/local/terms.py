@@ -106,9 +106,10 @@ def _runs(text: str) -> Sequence[str]:
 
 
 def _sorted_out(runs: Iterable[str], most: int) -> Terms:
-    found = list(itertools.islice(itertools.chain.from_iterable(map(_terms, runs)), most))
-    words, parts, grams = (tuple(term for kind, term in found if kind == wanted) for wanted in ("word", "part", "gram"))
-    return Terms(words, parts, grams)
+    groups: dict[str, list[str]] = {"word": [], "part": [], "gram": []}
+    for kind, term in itertools.islice(itertools.chain.from_iterable(map(_terms, runs)), most):
+        groups[kind].append(term)
+    return Terms(*map(tuple, groups.values()))
 
 
 @lru_cache(maxsize=8_192)
