@@ -16,6 +16,7 @@ from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
 from daemon.load_watch import LoadWatch
+from daemon.memory_watch import MemoryWatch
 from daemon.note_sweep import NoteSweep
 from daemon.pause_watch import PauseWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
@@ -51,6 +52,7 @@ class Upkeep:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._key_watch = KeyWatch(parts.key_source, parts.queue, parts.platform, parts.findings)
+        self._memory_watch = MemoryWatch(parts.places.memory_file, parts.platform.destination, parts.queue)
         self._pause_watch = PauseWatch(parts.gate.pauses, parts.queue, parts.served)
         self._tidying = Tidying(parts)
         self._load_watch = LoadWatch(parts)
@@ -72,6 +74,7 @@ class Upkeep:
         if known is not None and known.state not in ACTIVE:
             parts.queue.retry(poll.id)
         self._key_watch.release_refused()
+        self._memory_watch.release_failed()
         self.take_back_claims(at_start=True)
         self._guarded("pauses", self.look_at_pauses)
         self._guarded("forgetting", partial(self._finish_forgetting, Forgetting(parts)))
@@ -171,6 +174,7 @@ class Upkeep:
         if parts.settings.flush.auto:
             self._end_sessions()
         self._guarded("key", self._key_watch.look)
+        self._guarded("memories", self._memory_watch.look)
         if parts.model is not None:
             self._guarded("extractor-key", parts.model.look)
         self._guarded("pauses", self.look_at_pauses)

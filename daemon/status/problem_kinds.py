@@ -50,8 +50,8 @@ KINDS: dict[str, Kind] = {
     ),
     "platform-failed": _red(
         "{where} cannot store anything",
-        "The detail says why: free space, or move a damaged `memory.sqlite3` aside (`memsyncd config path` tells where "
-        "it is) and start `memsyncd run`. Nothing that waits is lost.",
+        "The detail says why: free space, or move a damaged `memory.sqlite3` aside with its `-wal` and `-shm` "
+        "(`memsyncd config path` tells where it is). It is noticed within 15 seconds; nothing that waits is lost.",
     ),
     "stuck-claim": _red(
         "A job has been running without a sign of life",
@@ -112,11 +112,6 @@ KINDS: dict[str, Kind] = {
         "The queue {where} cannot be used at the moment",
         "It is tried again by itself. Look for free space (`df -h {where}`) and who else has the file open "
         "(`fuser {where}`); nothing that waits is lost.",
-    ),
-    "shared-queue-unreachable": _red(
-        "The shared queue cannot be used: {detail}",
-        "It is tried again by itself every few seconds, and what is recorded waits here meanwhile. See that the "
-        "database runs and that `queue.url` names it: `memsyncd config show`.",
     ),
     "shared-queue-unreachable": _red(
         "The shared queue cannot be used: {detail}",

@@ -18,7 +18,7 @@ import pytest
 from memsyncd.clock import Clock
 from memsyncd.platforms.local import extracting, schema, searching
 from memsyncd.platforms.local import platform as platform_module
-from memsyncd.platforms.local.faults import DamagedStore
+from memsyncd.platforms.local.faults import DamagedStore, platform_error
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import (
     Batch,
@@ -434,6 +434,27 @@ def test_a_page_destroyed_later_is_told(platform: LocalPlatform, path: Path) -> 
     with pytest.raises(PlatformError):
         ask(again, "web client")
     again.close()
+
+
+def test_what_takes_the_files_place_is_used_at_once(platform: LocalPlatform, path: Path) -> None:
+    """A file moved aside under it gets nothing more and answers nothing more: what is learnt goes where it is found."""
+    learn(platform, "We use pnpm for the web client.")
+    for each in list(path.parent.iterdir()):
+        each.rename(each.with_name(f"{each.name}.aside"))
+    assert ask(platform, "web client") == []
+    learn(platform, "We use yarn for the web client.", packet="p2")
+    assert ask(platform, "web client") == ["We use yarn for the web client."]
+    assert path.exists()
+
+
+def test_a_disk_that_gives_nothing_is_no_damage(tmp_path: Path) -> None:
+    """Nobody is told to move a sound file aside because its disk is away for a while."""
+    path = tmp_path / "memory.sqlite3"
+    path.symlink_to("/proc/self/mem")  # gives EIO to who reads its first byte
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    assert isinstance(platform_error(error, path), Unreachable)
+    assert isinstance(platform_error(error, tmp_path / "none"), DamagedStore)
 
 
 def test_a_store_locked_by_another_is_busy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
