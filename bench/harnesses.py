@@ -3,8 +3,9 @@
     python -m bench.harnesses [--runs N]
 
 One line a harness: wall time, CPU and peak memory, the medians over three of its events that ask nothing: with no
-daemon, with one, paused, and on a full disk; last the prompt's with a daemon that it asks. Beside them the bare
-interpreter, and a hook as plugins run it today. Exits 1 where a hook fails, prints, or writes what it should not.
+daemon, with one, paused, and on a full disk; last the prompt's with a daemon that it asks, and a new session's that is
+told a memory. Beside them the bare interpreter, and a hook as plugins run it today. Exits 1 where a hook fails, prints,
+or writes what it should not.
 """
 
 import argparse
@@ -17,11 +18,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import harness_recalls
 from bench.daemon_at_work import DaemonAtWork
+from bench.hook import teach
+from bench.hook_runs import Cost, State, median, run
 from daemon.installing.harnesses import HARNESSES
 from memsyncd.hooks.adapters import ADAPTERS
 from memsyncd.hooks.command_line import DROP
@@ -37,36 +41,11 @@ ASKING = ("user-prompt", "subagent-start")
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """One run: milliseconds of wall and processor, megabytes at the peak."""
-
-    wall: float
-    processor: float
-    peak: float
-
-    def __str__(self) -> str:
-        return f"{self.wall:6.1f} {self.processor:6.1f} {self.peak:5.1f}"
-
-
-@dataclass(frozen=True, slots=True)
 class Hook:
     """A hook's words behind the interpreter's, and the file with what comes on its input."""
 
     words: Sequence[str]
     given: Path
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where a hook runs: its environment, whether it leaves handoffs, and its limits."""
-
-    environ: Mapping[str, str]
-    drops: bool
-    limit: Callable[[], None] | None = None
-
-    def written(self) -> int:
-        """Count what lies in the spools."""
-        return sum(1 for _ in Path(self.environ["MEMSYNCD_HOME"]).rglob("*.json"))
 
 
 def hooks(harness: str) -> Mapping[str, Sequence[Hook]]:
@@ -85,41 +64,6 @@ def hooks(harness: str) -> Mapping[str, Sequence[Hook]]:
         elif action not in ASKING and len(found["quiet"]) < EVENTS:
             found["quiet"].append(one)
     return found
-
-
-def run(words: Sequence[str], given: Path, times: int, state: State) -> list[Cost]:
-    """Run a command some times; it must exit 0 and print nothing, unless it is a prompt's that may be told memories."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-I",
-            "-S",
-            str(PLACE / "one_after_another.py"),
-            str(times),
-            str(given),
-            sys.executable,
-            *words,
-        ],
-        env=dict(state.environ),
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=state.limit,
-    )
-    costs = []
-    for line in done.stdout.splitlines():
-        code, wall, processor, peak, printed = map(float, line.split())
-        if code or (printed and "user-prompt" not in words):
-            raise SystemExit(f"{' '.join(words)} exited {code:.0f} and printed {printed:.0f} bytes")
-        costs.append(Cost(wall * 1000, processor * 1000, peak / 1024))
-    return costs
-
-
-def median(costs: Sequence[Cost]) -> Cost:
-    """Return the medians."""
-    return Cost(
-        *(statistics.median(values) for values in zip(*((c.wall, c.processor, c.peak) for c in costs), strict=True))
-    )
 
 
 @contextlib.contextmanager
@@ -179,28 +123,35 @@ def main() -> int:
                 spool = root / "paused" / "spools" / harness
                 (spool / "pending").mkdir(parents=True, mode=0o700)
                 (spool / "paused").touch()
-            up = State(daemon.environ, drops=True)
-            states = {"down": down, "up": up, "paused": paused, "full": full}
-            return table(states, plugin(root), times)
+            teach(daemon, sys.executable)
+            states = {"down": down, "up": State(daemon.environ, drops=True), "paused": paused, "full": full}
+            return table(states, daemon, plugin(root), times)
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
 
-def table(states: Mapping[str, State], today: tuple[Sequence[str], Path], times: int) -> int:
+def table(states: Mapping[str, State], daemon: DaemonAtWork, today: tuple[Sequence[str], Path], times: int) -> int:
     """Measure in rounds, so that a slow moment hits all alike, and print a line a harness."""
     costs: dict[tuple[str, str], list[Cost]] = {}
     expected = 0
     for turn in range(ROUNDS + 1):
         found: dict[tuple[str, str], list[Cost]] = {}
-        given = PAYLOADS / "claude-code" / "Stop.json"
+        stop = PAYLOADS / "claude-code" / "Stop.json"
         floor_runs = found.setdefault(("floor", "down"), [])
         found["plugin", "down"] = run(*today, times, states["down"])
         for harness in ADAPTERS:
             kinds = hooks(harness)
-            floor_runs += run(["-I", "-S", "-c", "pass"], given, times, states["down"])
+            floor_runs += run(["-I", "-S", "-c", "pass"], stop, times, states["down"])
             for name, state in states.items():
                 found[harness, name] = [c for hook in kinds["quiet"] for c in run(hook.words, hook.given, times, state)]
-            found[harness, "prompt"] = [c for h in kinds["prompt"] for c in run(h.words, h.given, times, states["up"])]
+            asking = kinds["prompt"]
+            found[harness, "prompt"] = [
+                c for hook in asking for c in run(hook.words, hook.given, times, states["up"], prints=None)
+            ]
+            if harness in harness_recalls.HARNESSES:
+                found[harness, "recall"] = harness_recalls.recalls(
+                    harness, asking[0].words, asking[0].given, times, daemon
+                )
             expected += times * len(kinds["quiet"])
         if turn:  # the first round warms the caches
             for key, each in found.items():
@@ -208,13 +159,14 @@ def table(states: Mapping[str, State], today: tuple[Sequence[str], Path], times:
     floor, plugin_cost = median(costs.pop(("floor", "down"))), median(costs.pop(("plugin", "down")))
     print(
         f"{'':<13}{'bytes':>6}"
-        + "".join(f"  {name:>19}" for name in (*states, "prompt"))
+        + "".join(f"  {name:>19}" for name in (*states, "prompt", "recall"))
         + "   ms wall, ms CPU, MB peak"
     )
     print(f"{'floor':<13}{'':>6}  {floor}")
     for harness in ADAPTERS:
         sizes = [len(json.dumps(json.loads(hook.given.read_bytes()))) for hook in hooks(harness)["quiet"]]
-        cells = "".join(f"  {median(costs[harness, name])}" for name in (*states, "prompt"))
+        columns = [name for name in (*states, "prompt", "recall") if (harness, name) in costs]
+        cells = "".join(f"  {median(costs[harness, name])}" for name in columns)
         print(f"{harness:<13}{statistics.mean(sizes):6.0f}{cells}")
     print(f"{'plugin today':<13}{'':>6}  {plugin_cost}")
     every = {name: median([c for (_, state), each in costs.items() if state == name for c in each]) for name in states}
@@ -222,6 +174,9 @@ def table(states: Mapping[str, State], today: tuple[Sequence[str], Path], times:
         print(
             f"{name}: {cost.wall / floor.wall:.2f} x the floor's wall, {cost.processor / floor.processor:.2f} x its CPU"
         )
+    told = median([cost for (_, name), each in costs.items() if name == "recall" for cost in each]).wall
+    verdict = "met" if told <= harness_recalls.LIMIT_MS else "MISSED"
+    print(f"recall: {told:.1f} ms wall, told a memory; target {harness_recalls.LIMIT_MS:.0f} ms: {verdict}")
     written = {name: states[name].written() for name in ("down", "paused", "full")}
     if written != {"down": expected, "paused": 0, "full": 0}:
         raise SystemExit(f"handoffs written: {written}, not {expected} with no daemon and none else")
