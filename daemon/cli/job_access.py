@@ -28,6 +28,16 @@ def find(around: Surroundings, *, state: str, kind: str, limit: int, ask: bool =
     return found
 
 
+def find_on_all_hosts(around: Surroundings, *, state: str, kind: str, limit: int) -> list[dict[str, Any]]:
+    """Return the job documents of every host that shares the queue, the last changed first. Only the daemon knows."""
+    asked = {"all_hosts": "1", "state": state, "kind": kind, "limit": str(limit)}
+    try:
+        found = link.get(around, "/jobs?" + urlencode({key: value for key, value in asked.items() if value}))
+    except link.Refused as error:
+        raise exits.Leave(exits.FAILED, str(error)) from error
+    return list(found.get("jobs") or ())
+
+
 def get(around: Surroundings, job_id: str) -> dict[str, Any] | None:
     """Return one job or dead handoff, None where there is none."""
     if job_id.startswith(PREFIX):

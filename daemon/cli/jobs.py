@@ -34,11 +34,15 @@ def jobs() -> None:
     show_default=True,
     help="At most so many.",
 )
+@click.option("--all-hosts", is_flag=True, help="What every machine of a shared queue has in it.")
 @as_json_option
 @click.pass_obj
-def list_jobs(around: Surroundings, state: str | None, kind: str, limit: int, as_json: bool) -> int:
-    """List jobs, the last changed first. Works without the daemon."""
-    found = job_access.find(around, state=state or "", kind=kind, limit=limit)
+def list_jobs(around: Surroundings, *, state: str | None, kind: str, limit: int, all_hosts: bool, as_json: bool) -> int:
+    """List jobs, the last changed first. Works without the daemon, but for --all-hosts."""
+    if all_hosts:
+        found = job_access.find_on_all_hosts(around, state=state or "", kind=kind, limit=limit)
+    else:
+        found = job_access.find(around, state=state or "", kind=kind, limit=limit)
     if as_json:
         emit_json({"jobs": found})
     else:

@@ -9,6 +9,19 @@ from daemon.cli.wording import clean, moment, shorten, wrapped
 LABEL = 12
 TONES: Mapping[str, Tone] = {"dead": "bad", "done": "good", "cancelled": "faint"}
 STATE, WHEN = 11, 14
+_SHOWN = (
+    "id",
+    "kind",
+    "lane",
+    "destination",
+    "account",
+    "host",
+    "state",
+    "not_before",
+    "attempts",
+    "crashes",
+    "reason",
+)
 
 
 def jobs_lines(jobs: Sequence[Mapping[str, Any]], *, width: int, now: float) -> list[Line]:
@@ -29,6 +42,8 @@ def jobs_lines(jobs: Sequence[Mapping[str, Any]], *, width: int, now: float) -> 
     for job in jobs:
         state = clean(job.get("state", "?"))
         when, why = _when(job, now), clean(job.get("reason") or _last_error(job))
+        if host := clean(job.get("host") or ""):
+            why = f"{host}: {why}" if why else host
         identity, tone = clean(job.get("id", "")), TONES.get(state, "")
         if wide:
             head = f"{identity.ljust(longest)}  {state.ljust(STATE)}{when.ljust(WHEN)}"
@@ -44,7 +59,7 @@ def job_lines(job: Mapping[str, Any], *, width: int, now: float) -> list[Line]:
     """Return one job whole: its fields, then its errors."""
     columns = min(max(width, NARROWEST), WIDEST)
     lines = []
-    for key in ("id", "kind", "lane", "destination", "state", "not_before", "attempts", "crashes", "reason"):
+    for key in _SHOWN:
         value = job.get(key)
         if value is None or value == "":
             continue

@@ -154,6 +154,10 @@ class LiveView:
         """Return jobs, newest change first."""
         return self._jobs.listed(state, kind, limit)
 
+    def shared_jobs(self, state: str | None, kind: str | None, limit: int) -> list[Mapping[str, Any]] | None:
+        """Return the jobs of every host that shares the queue; None where the queue is this machine's own."""
+        return self._jobs.shared(state, kind, limit)
+
     def job(self, job_id: str) -> Mapping[str, Any] | None:
         """Return one job."""
         return self._jobs.one(job_id)

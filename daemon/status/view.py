@@ -20,6 +20,9 @@ class DaemonView(Protocol):
     def jobs(self, state: str | None, kind: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
         """Return jobs in CONTRACT's shape, newest change first; `state` is a JobState's value."""
 
+    def shared_jobs(self, state: str | None, kind: str | None, limit: int) -> Sequence[Mapping[str, Any]] | None:
+        """Return the jobs of every host that shares the queue; None where the queue is this machine's own."""
+
     def job(self, job_id: str) -> Mapping[str, Any] | None:
         """Return one job, None where there is none."""
 

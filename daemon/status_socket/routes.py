@@ -136,14 +136,16 @@ class Routes:
         return Response(200, (await self._blocking(self._view.metrics)).encode(), METRICS)
 
     async def _jobs(self, request: Request, _: str) -> Response:
-        query = asked_for.query(request, "state", "kind", "limit")
+        query = asked_for.query(request, "state", "kind", "limit", "all_hosts")
         state = query.get("state") or None
         if state is not None and state not in tuple(JobState):
             raise Refused(400, f"state is one of {', '.join(JobState)}.")
         limit = int(asked_for.number(query, "limit", DEFAULT_JOBS, 1, MAX_JOBS, whole=True))
-        return json_response(
-            200, {"jobs": await self._blocking(self._view.jobs, state, query.get("kind") or None, limit)}
-        )
+        asked = self._view.shared_jobs if query.get("all_hosts") == "1" else self._view.jobs
+        found = await self._blocking(asked, state, query.get("kind") or None, limit)
+        if found is None:
+            raise Refused(400, "This machine's queue is its own: queue.url is not set.")
+        return json_response(200, {"jobs": found})
 
     async def _job(self, request: Request, job_id: str) -> Response:
         asked_for.query(request)

@@ -1,6 +1,7 @@
 """Edges and workers on one shared queue: real daemons, real PostgreSQL, a fake of the hosted platform."""
 
 import base64
+import json
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ import psycopg
 import pytest
 
 from tests.end_to_end.conftest import Home
+from tests.fakes import mem0_behaviours as behave
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.fakes.postgres_server import PostgresServer, installed, shared_server
 
@@ -212,3 +214,31 @@ def test_sealed_packets_show_nothing_to_the_database(member: Member, api: FakeMe
         edge.until(lambda: sent(api), "it was not delivered")
     finally:
         shutil.rmtree(keys.parent)
+
+
+def test_dead_letters_are_seen_and_tried_again_from_any_machine(member: Member, api: FakeMem0) -> None:
+    """Whoever looks after the fleet needs no edge that still exists, and sees no texts."""
+    api.always("add", behave.reject())
+    edge, worker = (
+        member("edge", MEMSYNCD_RETRY_FIRST_DELAY_SECONDS="0.1"),
+        member("worker", MEMSYNCD_RETRY_FIRST_DELAY_SECONDS="0.1", MEMSYNCD_RETRY_MAX_DELAY_SECONDS="0.1"),
+    )
+    session(edge, "s-1")
+    edge.until(lambda: edge.status()["counters"].get("packets_refused"), "its end was not learned", 40.0)
+    for home in (edge, worker):
+        listed = json.loads(home.run("jobs", "list", "--all-hosts", "--state", "dead", "--json").stdout)["jobs"]
+        (dead,) = listed
+        assert dead["host"]
+        assert "Question" not in json.dumps(dead)
+        assert dead["payload"]["messages"] == 2
+        assert json.loads(home.run("jobs", "show", dead["id"], "--json").stdout)["reason"] == dead["reason"]
+    api.always("add", None)
+    assert worker.run("jobs", "retry", dead["id"]).returncode == 0
+    worker.until(lambda: len(sent(api)) == 1, "it was not tried again")
+
+
+def test_a_machine_on_its_own_has_no_other_hosts(home: Home) -> None:
+    home.start()
+    done = home.run("jobs", "list", "--all-hosts")
+    assert done.returncode == 1
+    assert "queue.url is not set" in done.stderr

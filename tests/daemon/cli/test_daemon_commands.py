@@ -43,6 +43,9 @@ class View:
     def metrics(self) -> str:
         return ""
 
+    def shared_jobs(self, state: str | None, kind: str | None, limit: int) -> list[dict[str, Any]] | None:
+        return None
+
     def jobs(self, state: str | None, kind: str | None, limit: int) -> list[dict[str, Any]]:
         self.asked.append((state, kind, limit))
         return [

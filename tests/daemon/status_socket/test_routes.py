@@ -34,6 +34,9 @@ class View:
     def metrics(self) -> str:
         return "memsyncd_up 1\n"
 
+    def shared_jobs(self, state: str | None, kind: str | None, limit: int) -> list[dict[str, Any]] | None:
+        return None
+
     def jobs(self, state: str | None, kind: str | None, limit: int) -> list[dict[str, Any]]:
         self.asked.append(("jobs", state, kind, limit))
         return [{"id": "flush:claude-code:abc"}]
