@@ -1,8 +1,8 @@
 """Cursor's agent transcript: `{role, message: {content: [{type, text}]}}`.
 
 Undocumented (hooks-and-apis 1C); its answers also come by `afterAgentResponse`. The shape is that of messages as most
-models' interfaces have them, with the role beside or inside; what does not fit is passed over. It tells no end of a
-turn, and neither ids nor times.
+models' interfaces have them, with the role beside, inside, or as the line's type, as other programs read it
+(hindsight-cursor-cli 0.3.0); what does not fit is passed over. It tells no end of a turn, and neither ids nor times.
 """
 
 import re
@@ -20,8 +20,11 @@ _CALLS = ("tool_use", "tool_call", "tool-call")
 def steps(record: Mapping[str, Any]) -> Iterator[Step]:
     """Yield what a line tells."""
     message = fields.mapping(record.get("message")) or record
-    role = record.get("role") or message.get("role")
+    kind = record.get("type")
+    role = record.get("role") or message.get("role") or kind
     content = message.get("content")
+    if kind in _CALLS:
+        yield Worked()
     if role not in (USER, ASSISTANT):
         return
     text = fields.words(content)

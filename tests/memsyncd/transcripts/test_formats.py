@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsyncd.transcripts import antigravity, claude_code, codex, copilot, gemini_cli, kimi_code
+from memsyncd.transcripts import antigravity, claude_code, codex, copilot, cursor, gemini_cli, kimi_code
 from memsyncd.transcripts.lines import MAX_LINE
 from memsyncd.transcripts.reader import Format, Reader
 from tests.memsyncd.transcripts import recordings
@@ -327,3 +327,33 @@ def test_a_message_of_kimi_whose_step_goes_on_after_its_end_stays_one() -> None:
     ]
     assert texts(kimi_code.steps, records) == ["ab"]
     assert recordings.KIMI_CODE[0]["type"] == "metadata"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            {"role": "user", "message": {"content": [{"type": "text", "text": "q"}]}},
+            {"role": "assistant", "message": {"content": [{"type": "text", "text": "Looking."}, {"type": "tool_use"}]}},
+            {"role": "assistant", "message": {"content": [{"type": "text", "text": "a"}]}},
+        ],
+        [
+            {"type": "system", "subtype": "init"},
+            {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "q"}]}},
+            {"type": "assistant", "message": {"content": [{"type": "text", "text": "Looking."}]}},
+            {"type": "tool_call", "name": "shell", "status": "running"},
+            {"type": "assistant", "message": {"content": "a"}},
+        ],
+        [
+            {"role": "user", "content": "<user_query>q</user_query>"},
+            {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, {"type": "tool-call"}]},
+            {"role": "assistant", "content": "a"},
+        ],
+    ],
+)
+def test_cursor_s_lines_are_read_in_each_shape_that_is_told_of(lines: Sequence[dict[str, Any]]) -> None:
+    """None of them is documented; the answer is what no work followed."""
+    [exchange] = read(cursor.steps, recordings.jsonl(lines)).exchanges
+    assert [turn.text for turn in exchange.prompts] == ["q"]
+    assert exchange.answer is not None
+    assert exchange.answer.text == "a"
