@@ -1,5 +1,6 @@
 """Hooks of one harness for one user or project: installed, taken out, and looked at."""
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,7 +12,7 @@ from daemon.installing import change, config_file
 from daemon.installing.change import Change, Edit
 from daemon.installing.editing import json_edit, toml_text
 from daemon.installing.entry import Entry
-from daemon.installing.errors import CannotInstall
+from daemon.installing.errors import CannotInstall, Unsafe
 from daemon.installing.forms import FORMS, named_object
 from daemon.installing.harness import Harness, Setting
 from daemon.installing.own_lines import other_memory, own_handler
@@ -37,6 +38,14 @@ class Around:
         """`user` or `project`."""
         return "project" if self.is_project else "user"
 
+    def checked(self, path: Path) -> Path:
+        """Return the path of a file to be changed. Raises Unsafe where a link leads out of its project: by it whoever
+        wrote the project could choose which of the user's files is changed."""
+        real = Path(os.path.realpath(path))
+        if self.is_project and not real.is_relative_to(os.path.realpath(self.root)):
+            raise Unsafe(f"{path} leads out of the project, to {real}: remove the link first")
+        return path
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -58,13 +67,13 @@ def install(harness: Harness, around: Around) -> Change:
     """Put our hooks into the harness's file. Raises CannotInstall, Unsupported; ValueError without a real interpreter
     to write down."""
     path = harness.file(around.root, around.environ, is_project=around.is_project)
-    return change.put(path, _edit(harness, around), around.uid, is_private=not around.is_project)
+    return change.put(around.checked(path), _edit(harness, around), around.uid, is_private=not around.is_project)
 
 
 def uninstall(harness: Harness, around: Around) -> Change:
     """Take our hooks, whichever version's, out of the harness's file. Raises as `install` does."""
     path = harness.file(around.root, around.environ, is_project=around.is_project)
-    return change.take(path, _edit(harness, around), around.uid, is_private=not around.is_project)
+    return change.take(around.checked(path), _edit(harness, around), around.uid, is_private=not around.is_project)
 
 
 def look(harness: Harness, around: Around) -> Found:
@@ -72,7 +81,7 @@ def look(harness: Harness, around: Around) -> Found:
     path = harness.file(around.root, around.environ, is_project=around.is_project)
     wants = wanted(harness, around)
     try:
-        text = config_file.read(path, around.uid, is_private=True).text
+        text = config_file.read(around.checked(path), around.uid, is_private=True).text
         entries = FORMS[harness.form].entries(text, harness)
     except CannotInstall as error:
         return Found(harness.name, around.scope, path, "unreadable", problems=(str(error),))

@@ -61,7 +61,7 @@ def _edit(harness: Harness, around: Around, command: tuple[str, ...]) -> tuple[P
     place = tools.project if around.is_project else tools.user
     if place is None:
         raise Unsupported(f"it is not known where {harness.title} keeps a project's MCP servers; leave out --project.")
-    path = place.path(around.root, {} if around.is_project else around.environ)
+    path = around.checked(place.path(around.root, {} if around.is_project else around.environ))
     entry = _entry(tools, around, command)
     edit = _toml_edit(tools, entry) if path.suffix == ".toml" else _json_edit(tools, entry)
     program = shutil.which(tools.program, path=around.environ.get("PATH", "")) if tools.program else None
