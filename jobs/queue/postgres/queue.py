@@ -1,7 +1,6 @@
 """The shared queue: `jobs.queue.contract.JobQueue` and `jobs.queue.claims.ClaimQueue` on one PostgreSQL database."""
 
 import hashlib
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import Random
@@ -15,10 +14,10 @@ from jobs.outcomes import Outcome
 from jobs.queue.claims import LEASE_SECONDS, Claim
 from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.doorbell import Doorbell
-from jobs.queue.errors import NotSetUp, QueueUnavailable
+from jobs.queue.errors import NotSetUp
 from jobs.queue.policy import Policy
-from jobs.queue.postgres import changing, claiming, cooling, enqueueing, errors, lanes, schema, settling, waking
-from jobs.queue.postgres.claiming import Answer, Worker
+from jobs.queue.postgres import changing, claiming, cooling, enqueueing, errors, lanes, schema, waking
+from jobs.queue.postgres.claiming import Worker
 from jobs.queue.postgres.connections import Connections
 from jobs.queue.postgres.database_clock import DatabaseClock
 from jobs.queue.postgres.listening import NAME, Listener, Told
@@ -26,8 +25,8 @@ from jobs.queue.postgres.reading import Reader
 from jobs.queue.postgres.rows import Codec
 from jobs.queue.postgres.sealing import Sealing, Unsealed
 from jobs.queue.postgres.storage import SharedStorage
-from jobs.queue.postgres.takings import Taking, Takings
 from jobs.queue.postgres.transaction import Transaction
+from jobs.queue.postgres.working import Working
 from jobs.queue.postgres.writer import Writer
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
@@ -39,10 +38,6 @@ STEP = 500
 
 CONNECTIONS = 5
 """Connections of one process, beside the one that listens: a server takes a hundred in all unless told otherwise."""
-
-CONTENDED_TRIES = 6
-CONTENDED_SECONDS = 0.002
-"""Where all that is claimable is being taken by others, it is looked again so often, after pauses that double."""
 
 
 class PostgresQueue:
@@ -81,16 +76,14 @@ class PostgresQueue:
         self._host = host
         self._account = account
         self._counters = counters
-        self._random = random
         self._codec = Codec(sealing or Unsealed())
         self._worker = Worker(worker, lease, policy, self._codec)
-        self._served = ""  # the account that had the last turn
         process = f"{random.getrandbits(64):016x}"
-        self._takings = Takings(process)
         self._connections = Connections(self.storage.connect, connections)
         try:
             told = Told(self._opened(), process)
             self._writer = Writer(self._connections, told.tell, self._publish)
+            self._working = Working(self._writer, self._worker, process, random)
             self._reader = Reader(self._connections, self._codec)
             self._listener = Listener(self.storage.connect, told, self.bell)
             self._database_clock = DatabaseClock(clock.up)
@@ -221,76 +214,41 @@ class PostgresQueue:
 
     def claim(self) -> Claim | None:
         """Take the next job, or None where none may be taken now."""
-        taking = self._takings.next()
-        with self._takings.kept(taking):
-            taken = self._try_to_take(taking)
-        return self._took(taking, taken)
+        return self._working.claim()
 
     def seconds_to_next(self) -> float | None:
         """Return in how many seconds the next wait, cooldown or foreign claim ends; None where there is none."""
-        return self._reader.seconds_to_next(self._takings.living())
+        return self._reader.seconds_to_next(self._working.living())
 
     def finish(self, claim: Claim, outcome: Outcome, *, answered: bool = False) -> Job | None:
         """Apply a run's outcome, once; return the job as it then stands, None where the claim was lost."""
-        act = self._finishing(claim, outcome, answered=answered)
-        job = self._writer.run(act, lambda: self._takings.doubt_end(claim.owner))
-        self.abandon(claim)
-        return job
+        return self._working.finish(claim, outcome, answered=answered)
 
     def finish_and_claim(
         self, claim: Claim, outcome: Outcome, *, answered: bool = False
     ) -> tuple[Job | None, Claim | None]:
         """Finish, and take the next job in the same commit."""
-        finishing = self._finishing(claim, outcome, answered=answered)
-        taking = self._takings.next()
-
-        def act(transaction: Transaction) -> tuple[Job | None, Answer, Claim | None]:
-            job = finishing(transaction)
-            lanes.reseat(transaction)
-            return job, *self._take(transaction, taking, upkept=False)
-
-        def in_doubt() -> None:
-            self._takings.doubt_end(claim.owner)
-            taking.in_doubt = True
-
-        with self._takings.kept(taking):
-            job, answer, taken = self._writer.run(act, in_doubt)
-        self.abandon(claim)
-        taken = self._took(taking, taken)
-        if answer in {Answer.OVERDUE, Answer.CONTENDED}:
-            try:
-                return job, self.claim()
-            except QueueUnavailable:
-                return job, None  # the finish stands; the next claim meets the same
-        return job, taken
+        return self._working.finish_and_claim(claim, outcome, answered=answered)
 
     def keep(self, claim: Claim, payload: Mapping[str, Any]) -> bool:
         """Replace a claimed job's payload, on the disk before this returns; False where the claim was lost."""
-        return self._writer.run(lambda transaction: changing.keep(transaction, claim, payload, self._worker))
+        return self._working.keep(claim, payload)
 
     def unclaim(self, *claims: Claim) -> int:
         """Give claims back as if never taken; return how many were still held."""
-        given_back = self._writer.run(lambda transaction: claiming.unclaim(transaction, claims, self._worker))
-        for each in claims:
-            self.abandon(each)
-        return given_back
+        return self._working.unclaim(claims)
 
     def set_aside(self, claim: Claim, why: str) -> Job | None:
         """Turn a claimed job into a dead letter without a run."""
-        job = self._writer.run(lambda transaction: changing.set_aside(transaction, claim, why, self._worker))
-        self.abandon(claim)
-        return job
+        return self._working.set_aside(claim, why)
 
     def renew(self) -> int:
         """Extend the claims of this process's living workers to a lease from now; return how many."""
-        living = self._takings.living()
-        if not living:
-            return 0
-        return self._writer.run(lambda transaction: claiming.renew(transaction, living, self.lease))
+        return self._working.renew()
 
     def abandon(self, claim: Claim) -> None:
         """Stop renewing a claim whose worker is gone."""
-        self._takings.over(claim.owner)
+        self._working.abandon(claim)
 
     def _opened(self) -> str:
         """Bring the tables forward; return the channel, which is the schema's own as the tables are."""
@@ -302,48 +260,6 @@ class PostgresQueue:
             raise errors.unavailable(error) from error
         assert row is not None  # a constant
         return f"{self.storage.channel}.{hashlib.blake2b(row['name'].encode(), digest_size=8).hexdigest()}"
-
-    def _finishing(self, claim: Claim, outcome: Outcome, *, answered: bool) -> Callable[[Transaction], Job | None]:
-        jitter = self._random.random()
-        return lambda transaction: settling.finish(
-            transaction,
-            claim,
-            outcome,
-            self._worker,
-            answered=answered,
-            jitter=jitter,
-            looks_first=self._takings.is_doubtful_end(claim.owner),
-        )
-
-    def _try_to_take(self, taking: Taking) -> Claim | None:
-        upkept = False
-        for attempt in range(CONTENDED_TRIES):
-            answer, taken = self._writer.run(partial(self._take, taking=taking, upkept=upkept), taking.doubt)
-            if answer is Answer.OVERDUE:
-                self._keep_up()
-                upkept = True
-            elif answer is Answer.CONTENDED:
-                time.sleep(CONTENDED_SECONDS * 2**attempt * self._random.random())
-            else:
-                return taken
-        return None
-
-    def _take(self, transaction: Transaction, taking: Taking, *, upkept: bool) -> tuple[Answer, Claim | None]:
-        return claiming.claim(
-            transaction, taking.owner, self._served, self._worker, upkept=upkept, looks_first=taking.in_doubt
-        )
-
-    def _took(self, taking: Taking, taken: Claim | None) -> Claim | None:
-        if taken is None:
-            self._takings.over(taking.owner)
-        else:
-            self._served = taken.job.account
-        return taken
-
-    def _keep_up(self) -> None:
-        living = self._takings.living()
-        self._writer.run(lambda transaction: claiming.expire(transaction, living, self._worker))
-        self._writer.run(claiming.make_due_ready)
 
     def _wake(self, which: str, value: object) -> int:
         woken = 0

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from jobs.job import NewJob
-from jobs.outcomes import Done
+from jobs.outcomes import Done, Snooze
 from jobs.queue.errors import QueueUnavailable
 from jobs.queue.postgres import names
 from jobs.queue.postgres.transaction import Transaction
@@ -75,11 +75,24 @@ def test_an_end_stands_though_no_next_job_can_be_taken(fleet: Fleet, monkeypatch
     def gone() -> None:
         raise QueueUnavailable("the server is gone")
 
-    monkeypatch.setattr(queue, "claim", gone)
+    monkeypatch.setattr(queue._working, "claim", gone)
     job, following = queue.finish_and_claim(claim, Done())
     assert job is not None
     assert following is None
     assert queue.renew() == 0
+
+
+def test_an_end_tells_the_payload_that_was_kept(fleet: Fleet) -> None:
+    """The payload does not travel with an end; the job is told all the same as it stands."""
+    queue = fleet.machine()
+    queue.enqueue(NewJob("a", "flush", {"n": 1}))
+    claim = queue.claim()
+    assert claim is not None
+    assert queue.keep(claim, {"n": 2})
+    job = queue.finish(claim, Snooze(1, "later"))
+    assert job is not None
+    assert job.payload == {"n": 2}
+    assert job == queue.get("a")
 
 
 def test_an_id_that_only_looks_like_a_key_is_an_id() -> None:
