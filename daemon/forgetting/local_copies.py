@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from daemon.compose import Parts
+from daemon.fleet import withdrawing
 from daemon.forgetting.handoff_files import HandoffFiles
 from daemon.forgetting.target import MEMORY, Target
 from daemon.intake.spool import Spool
@@ -179,8 +180,9 @@ class LocalCopies:
 
     def _jobs(self, found: Found) -> int:
         lanes = [lane(spool, session) for spool, session in found.sessions]
-        queue = self.parts.queue
-        return sum(len(queue.jobs(state=state, lane=name, limit=MANY)) for name in lanes for state in ACTIVE)
+        queue, fleet = self.parts.queue, self.parts.fleet
+        shared = self._try("shared queue", partial(withdrawing.count, fleet, found.sessions), 0) if fleet else 0
+        return shared + sum(len(queue.jobs(state=state, lane=name, limit=MANY)) for name in lanes for state in ACTIVE)
 
     def _withdraw(self, found: Found) -> int:
         """Withdraw what waits, wait for what runs, and let go of the handoffs that were held for it."""
@@ -195,6 +197,17 @@ class LocalCopies:
                 break
             time.sleep(LOOK_SECONDS)
         queue.erase(*lanes)
+        return withdrawn + self._withdraw_shared(found)
+
+    def _withdraw_shared(self, found: Found) -> int:
+        """Take what other machines were to deliver out of their hands; what one of them is at becomes no memory that
+        stays, for the request is tried again."""
+        fleet = self.parts.fleet
+        if fleet is None:
+            return 0
+        withdrawn, is_held = self._try("shared queue", partial(withdrawing.withdraw, fleet, found.sessions), (0, False))
+        if is_held:
+            self.trouble.append("shared queue: a worker delivers a part of it at this moment")
         return withdrawn
 
     def _withdraw_lane(self, name: str) -> int:

@@ -242,3 +242,21 @@ def test_a_machine_on_its_own_has_no_other_hosts(home: Home) -> None:
     done = home.run("jobs", "list", "--all-hosts")
     assert done.returncode == 1
     assert "queue.url is not set" in done.stderr
+
+
+def test_what_is_forgotten_leaves_the_shared_queue_too(member: Member, api: FakeMem0, queue: str) -> None:
+    """A session that waits there is not delivered by whoever comes later, and its words are gone from the database."""
+    edge = member("edge")
+    session(edge, "s-1")
+    session(edge, "s-2")
+    assert edge.run("drain", "--wait").returncode == 0
+    done = edge.run("forget", "--session", "s-1", "--yes")
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(queue) as connection:
+        words = [bytes(row[0]) for row in connection.execute("SELECT sealed FROM memsyncd_jobs")]
+    assert len(words) == 1
+    assert b"of s-1" not in words[0]
+    worker = member("worker")
+    worker.until(lambda: sent(api), "the other session was not delivered")
+    worker.until(lambda: not worker.status()["fleet"]["jobs"]["waiting"], "not confirmed")
+    assert not any("s-1" in prompt for prompt in sent(api))
