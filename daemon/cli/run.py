@@ -190,7 +190,7 @@ def called(argv0: str, found: str | None, directory: Path) -> str:
         return "memsyncd"
     path = Path(argv0)
     if path.name != "memsyncd":
-        return f"{sys.executable} -m daemon"
+        return f"{sys.executable} -P -m daemon"
     return str(path.relative_to(directory) if path.is_relative_to(directory) else path)
 
 

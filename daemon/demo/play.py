@@ -62,8 +62,8 @@ def play(home: Path, out: TextIO) -> int:
     places = resolve(environ, home, os.getuid(), sys.platform)
     client = SocketClient(places.status_socket)
     _tell(out, "A throw-away home", f"{home} (embedded platform: no account, no network)")
-    daemon = subprocess.Popen(
-        [sys.executable, "-m", "daemon", "run"], env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    daemon = subprocess.Popen(  # -P: nothing that lies in the present directory is imported
+        [sys.executable, "-P", "-m", "daemon", "run"], env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         _until_ready(client, daemon, began)

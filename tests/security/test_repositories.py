@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from memsyncd.hooks.command_line import command_line
 from memsyncd.scope import config
 from memsyncd.scope.resolve import ScopeResolver
 from tests.security.hostile import ESCAPES, NAME, UNSEEN, tree
@@ -89,6 +91,58 @@ def test_nothing_that_git_would_run_is_run(tmp_path: Path) -> None:
     )
     assert done.stdout == "[] main\n"
     assert not mark.exists()
+
+
+MODULES = (
+    "daemon",
+    "memsyncd",
+    "jobs",
+    "json",
+    "os",
+    "re",
+    "posix",
+    "_json",
+    "select",
+    "sitecustomize",
+    "usercustomize",
+    "click",
+    "httpx",
+    "huey",
+    "mcp",
+    "structlog",
+)
+"""Names that some program of ours imports."""
+
+
+def test_a_repository_s_own_modules_are_not_run(tmp_path: Path) -> None:
+    """Hooks, commands, the demo and the MCP server are started where an agent or a person stands, and import nothing
+    from there, nor from where an agent's environment says."""
+    place, mark = tree(tmp_path / "r"), tmp_path / "mark"
+    for name in MODULES:
+        (place / f"{name}.py").write_text(f"open({str(mark)!r}, 'a').write({name!r})\n")
+    for name in ("daemon", "memsyncd"):
+        (place / name).mkdir()
+        (place / name / "__init__.py").write_text(f"open({str(mark)!r}, 'a').write({name!r})\n")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "MEMSYNCD_HOME": str(tmp_path / "m")}
+    script = Path(sysconfig.get_path("scripts")) / "memsyncd"
+    hook = {**environ, "PYTHONPATH": str(place), "PYTHONSTARTUP": str(place / "os.py"), "PYTHONHOME": ""}
+    for action in ("stop", "user-prompt"):
+        line = command_line(action, "claude-code")
+        subprocess.run(["/bin/sh", "-c", line], input=b'{"session_id": "s"}', env=hook, cwd=place, check=True)
+    assert len(list((tmp_path / "m" / "spools" / "claude-code" / "pending").iterdir())) == 2
+    for arguments in (("status",), ("doctor",), ("mcp",), ("demo",)):
+        done = subprocess.run(
+            [script, *arguments],
+            env=environ,
+            cwd=place,
+            input="",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+    assert not mark.exists(), mark.read_text()
 
 
 @pytest.mark.parametrize(

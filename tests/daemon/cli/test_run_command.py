@@ -57,7 +57,7 @@ def test_welcome_in_the_usual_places(tmp_path: Path, system: str) -> None:
         ("/p/.venv/bin/memsyncd", "/usr/bin/memsyncd", "memsyncd"),
         ("/p/.venv/bin/memsyncd", None, ".venv/bin/memsyncd"),
         ("/elsewhere/bin/memsyncd", None, "/elsewhere/bin/memsyncd"),
-        ("/p/daemon/__main__.py", None, f"{sys.executable} -m daemon"),
+        ("/p/daemon/__main__.py", None, f"{sys.executable} -P -m daemon"),
     ],
 )
 def test_how_it_is_called(argv0: str, found: str | None, name: str) -> None:
