@@ -26,9 +26,9 @@ from daemon.cli.wording import clean, counted
 def export(around: Surroundings, target: Path | None, as_json: bool) -> int:
     """Write every memory and note, one JSON object a line, the first line telling the format.
 
-    On a platform elsewhere these are your own memories, and what is shared in the projects that sessions of this
-    machine worked on; it lists nothing else by itself. Works with and without the daemon. Exit code: 0 all of it; 1 it
-    failed, or the platform or a spool told only a part.
+    On a platform elsewhere these are your own memories, and what is shared in the projects that this machine knows; it
+    lists nothing else by itself. Works with and without the daemon. Exit code: 0 all of it; 1 it failed, or the
+    platform or a file of this machine told only a part.
     """
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only where it is needed)
     from daemon.exchange.exporting import ExportFailed, export_to  # noqa: PLC0415
@@ -53,16 +53,16 @@ def _tell(counts: Mapping[str, Any], *, err: bool) -> None:
     click.echo(f"Exported {memories} and {notes}.{_whose(counts)}", err=err)
     if counts.get("is_cut"):
         click.echo("memsyncd: The platform lists only a part of what it has; the rest is not in this export.", err=True)
-    for spool in counts.get("unread", ()):
-        told = "what is shared in its projects is not in this export"
-        click.echo(f"memsyncd: The evidence in {clean(spool)} cannot be read: {told}.", err=True)
+    for file in counts.get("unread", ()):
+        told = "what is shared in the projects it tells of is not in this export"
+        click.echo(f"memsyncd: {clean(file)} cannot be read: {told}.", err=True)
 
 
 def _whose(counts: Mapping[str, Any]) -> str:
     if "own" not in counts:
         return ""
     projects = counted(counts["projects"], "project", "projects")
-    return f" {counts['own']:,} are yours, {counts['shared']:,} are shared in {projects} that this machine worked on."
+    return f" {counts['own']:,} are yours, {counts['shared']:,} are shared in {projects} that this machine knows."
 
 
 def _write(line: str) -> None:

@@ -1,14 +1,14 @@
 """The memories of a platform elsewhere as rows of an export: a person's own, and those shared in the projects that
 sessions of this machine wrote into. No platform lists all projects by itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from daemon.api_key.source import KeySource
 from daemon.compose import platform_of, whose_memories
-from daemon.exchange.lanes import Known
+from daemon.exchange.lanes import Known, known_lanes
 from daemon.places import Places
 from daemon.settings import Settings
 from memsyncd.clock import Clock
@@ -20,13 +20,13 @@ ALL_PAGES = 100_000
 
 @dataclass
 class Elsewhere:
-    """One export. While `rows` is read, `own` and `shared` count the memories; `is_cut` tells that the platform lists
-    only a part of what it has."""
+    """One export. While `rows` is read, `known` tells the projects, `own` and `shared` count the memories, and `is_cut`
+    tells that the platform lists only a part of what it has."""
 
     places: Places
     settings: Settings
-    environ: Any
-    known: Known
+    environ: Mapping[str, str]
+    known: Known = field(default_factory=Known)
     own: int = 0
     shared: int = 0
     is_cut: bool = False
@@ -37,6 +37,7 @@ class Elsewhere:
         clock = Clock()
         keys = KeySource.from_settings(self.settings, self.environ, clock)
         with closing(platform_of(self.places, self.settings, keys, clock)) as platform:
+            self.known = known_lanes(self.places, self.settings, platform.destination)
             lists = cast("Lists", platform)  # every platform elsewhere lists
             for memory in self._listed(lists, Owner(user_id=whose_memories(self.settings, self.environ))):
                 self.own += 1

@@ -11,7 +11,6 @@ from typing import Any
 from daemon import abandoned_writes
 from daemon.exchange.elsewhere import Elsewhere
 from daemon.exchange.form import header
-from daemon.exchange.lanes import Known, known_lanes
 from daemon.places import Places
 from daemon.settings import Settings
 from memsyncd.clock import Clock
@@ -37,10 +36,10 @@ def export_to(
     `write`; return how many of each. Raises ExportFailed.
 
     Of a platform elsewhere the answer also tells whose they are (`own`, `shared` in `projects`), whether the platform
-    lists only a part of what it has (`is_cut`), and the spools whose projects are not known (`unread`).
+    lists only a part of what it has (`is_cut`), and the files whose projects are not known (`unread`).
     """
     is_elsewhere = settings.platform.kind != "local"
-    elsewhere = Elsewhere(places, settings, environ, known_lanes(places, settings) if is_elsewhere else Known())
+    elsewhere = Elsewhere(places, settings, environ)
     counts = {"memories": 0, "notes": 0}
 
     def lines() -> Iterator[str]:

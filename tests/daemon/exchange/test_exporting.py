@@ -14,9 +14,12 @@ from daemon.exchange.exporting import ExportFailed, export_to
 from daemon.places import resolve
 from daemon.settings import load
 from memsyncd.clock import Clock
+from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
-from memsyncd.platforms.platform import Batch, Message, Platform
+from memsyncd.platforms.local.local_index import LocalIndex
+from memsyncd.platforms.local.mirror import Asker
+from memsyncd.platforms.platform import Batch, Memory, Message, Platform
 from memsyncd.scope.remote import project_id
 from tests.fakes.mem0_api import KEY
 from tests.fakes.mem0_server import SERVER_KEY
@@ -34,11 +37,13 @@ class Ground:
     def __init__(self, root: Path, kind: str, url: str, key: str, platform: Platform) -> None:
         self.root = root
         self.platform = platform
+        self.destination = f"{kind} {url}"
         self.environ = {
             "MEMSYNCD_HOME": str(root / "m"), "HOME": str(root), "USER": "ada", "MEM0_API_KEY": key,
             "MEMSYNCD_PLATFORM_KIND": kind, "MEMSYNCD_PLATFORM_URL": url,
         }  # fmt: skip
         self.places = resolve(self.environ, root, os.getuid(), "linux")
+        self.places.data.mkdir(mode=0o700)
         self._told = 0
 
     def worked_on(self, scope: Scope, session: str = "s1", harness: str = "claude-code") -> Path:
@@ -103,6 +108,20 @@ def test_without_any_session_only_ones_own_is_listed(ground: Ground) -> None:
     assert (texts, counts["projects"], counts["shared"]) == (["ada's"], 0, 0)
 
 
+def test_a_project_is_known_by_what_the_platform_told_of_it(ground: Ground) -> None:
+    """Its sessions were forgotten here, or were another's; a search has shown what is shared there."""
+    ground.remembers("bea's in the shop", "bea", SHOP.project_id)
+    ground.remembers("bea's elsewhere", "bea", "y-1", "y")
+    index = LocalIndex(
+        ground.places.memory_file, Clock(), Counters(), platform=ground.destination, redact=str
+    )  # fmt: skip
+    told = Memory("m", "words", metadata={"agent_id": SHOP.project_id, "app_id": "team-shop"})
+    index.learn([told], Asker("ada", "team-shop", (SHOP.project_id,)))
+    index.close()
+    counts, texts = ground.export()
+    assert (texts, counts["projects"]) == (["bea's in the shop"], 1)
+
+
 def test_evidence_that_cannot_be_read_is_named_and_costs_nothing_else(ground: Ground) -> None:
     """The projects of its sessions are not known; those of the other spools are."""
     ground.worked_on(SHOP)
@@ -110,7 +129,7 @@ def test_evidence_that_cannot_be_read_is_named_and_costs_nothing_else(ground: Gr
     damaged.write_bytes(b"no database" * 1_000)
     ground.remembers("bea's in the shop", "bea", SHOP.project_id)
     counts, texts = ground.export()
-    assert (texts, counts["unread"]) == (["bea's in the shop"], [str(damaged.parent)])
+    assert (texts, counts["unread"]) == (["bea's in the shop"], [str(damaged)])
 
 
 @pytest.mark.parametrize("wild", ["*", " ** "])
