@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from daemon.intake.own_words import own_words
+from daemon.intake.repeats import SAME_EVENT_SECONDS, SESSIONS
 from daemon.intake.spool import Spool, Waiting
+from daemon.intake.transcript_asked import ANSWER, Asked
 from daemon.intake.transcript_waits import TranscriptWaits
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock, from_rfc3339
@@ -25,11 +27,11 @@ from memsyncd.hooks.record import UNKNOWN_SESSION, Record
 from memsyncd.transcripts import following, place, recorded, taking
 from memsyncd.transcripts.errors import TranscriptMissing, TranscriptUnreadable
 from memsyncd.transcripts.following import Look
-from memsyncd.transcripts.sources import SOURCES, AnswerFrom, Source
+from memsyncd.transcripts.sources import SOURCES
 from memsyncd.transcripts.taking import Choice, Wanted
 from memsyncd.transcripts.turn import Exchange
 
-ANSWER, PROMPT = "assistant_stop", "user_prompt"
+PROMPT = "user_prompt"
 
 PROBLEM = "transcript-unreadable"
 
@@ -43,40 +45,6 @@ class Completed:
 
     records: Sequence[Record]
     reached: TranscriptOffset | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A handoff that may ask for its transcript."""
-
-    handoff: Handoff
-    records: Sequence[Record]
-    source: Source
-    session_id: str
-    spool: Spool
-    waiting: Waiting
-    home: Path
-
-    @property
-    def around(self) -> place.Around:
-        moved = self.handoff.extra.get("harness_home")
-        return place.Around(self.home, moved if isinstance(moved, str) else "")
-
-    @property
-    def is_of_payloads(self) -> bool:
-        return self.source.answer_from is AnswerFrom.PAYLOAD
-
-    @property
-    def has_answer(self) -> bool:
-        return any(record.kind == ANSWER for record in self.records)
-
-    @property
-    def captured_at(self) -> float | None:
-        return from_rfc3339(self.handoff.captured_at)
-
-    @property
-    def session(self) -> tuple[str, str]:
-        return self.spool.name, self.session_id
 
 
 @dataclass
@@ -93,6 +61,7 @@ class Transcripts:
     waits: TranscriptWaits = field(init=False)
     _reached: dict[tuple[str, str], TranscriptOffset] = field(default_factory=dict)
     _prompts: dict[tuple[str, str], LastPrompt] = field(default_factory=dict)
+    _stops: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.waits = TranscriptWaits(self.clock)
@@ -132,21 +101,21 @@ class Transcripts:
             return Completed(records)
         if self.waits.is_behind(spool.name, session_id, waiting.stem):
             return None
-        asked = _Asked(handoff, records, source, session_id, spool, waiting, self.home)
+        asked = Asked(handoff, records, source, session_id, spool, waiting, self.home)
         completed = self._complete(asked, store)
         if completed is not None:
             self.waits.forget(spool.name, waiting.stem)
             self._note(asked, completed)
         return completed
 
-    def _complete(self, asked: _Asked, store: EvidenceStore) -> Completed | None:
+    def _complete(self, asked: Asked, store: EvidenceStore) -> Completed | None:
         begins = asked.handoff.action == "session-start" and not asked.is_of_payloads
         wanted = self._wanted(asked, store)
         if wanted is None and not begins:
             return Completed(asked.records)
         known = self._reached.get(asked.session) or store.transcript(asked.session_id)
         captured_at = asked.captured_at or self.clock.wall()
-        if self.is_excluded(_directory(asked)):
+        if self.is_excluded(asked.directory):
             passed = None if known is None else replace(known, not_before=max(known.not_before, captured_at))
             return Completed(asked.records, passed)
         if wanted is None:
@@ -154,7 +123,7 @@ class Transcripts:
             return Completed(asked.records, new if known is None else None)
         return self._read(asked, wanted, known)
 
-    def _wanted(self, asked: _Asked, store: EvidenceStore) -> Wanted | None:
+    def _wanted(self, asked: Asked, store: EvidenceStore) -> Wanted | None:
         """Return what a handoff asks of its transcript, None for nothing."""
         handoff = asked.handoff
         hook = handoff.hook_input
@@ -168,7 +137,7 @@ class Transcripts:
             return Wanted(is_answer_due=False, is_session_over=handoff.reason == "session-end")
         return Wanted(until=asked.captured_at)
 
-    def _lacking(self, asked: _Asked, store: EvidenceStore) -> Wanted | None:
+    def _lacking(self, asked: Asked, store: EvidenceStore) -> Wanted | None:
         """Return what the payload should have told: the answer to the session's last prompt, and no earlier one."""
         if asked.handoff.action == FLUSH or asked.has_answer:
             return None
@@ -179,7 +148,7 @@ class Transcripts:
         not_before = 0.0 if since is None else since - SAME_MOMENT_SECONDS
         return Wanted(until=asked.captured_at, is_last_only=True, not_before=not_before)
 
-    def _read(self, asked: _Asked, wanted: Wanted, known: TranscriptOffset | None) -> Completed | None:
+    def _read(self, asked: Asked, wanted: Wanted, known: TranscriptOffset | None) -> Completed | None:
         path = place.path_of(asked.source, asked.handoff.hook_input, asked.session_id, asked.around)
         if not path and (asked.is_of_payloads or not wanted.is_answer_due):
             return Completed(asked.records)
@@ -195,12 +164,14 @@ class Transcripts:
             return Completed(asked.records)
         self.findings.clear(PROBLEM, asked.spool.name)
         choice = taking.choose(found, wanted)
+        if not choice.taken and self._is_repeated(asked):
+            return Completed(asked.records)
         if not choice.is_whole and may_wait:
             self.waits.put_off(asked.spool.name, asked.session_id, asked.waiting.stem)
             return None
         return self._taken(asked, found, choice)
 
-    def _look(self, asked: _Asked, path: str, known: TranscriptOffset | None) -> Look:
+    def _look(self, asked: Asked, path: str, known: TranscriptOffset | None) -> Look:
         opened = place.open_transcript(path, below=asked.around.roots(asked.source), owner=self.owner)
         try:
             return following.look(asked.source.steps_of, opened, asked.session_id, known)
@@ -208,7 +179,7 @@ class Transcripts:
             with contextlib.suppress(OSError):
                 os.close(opened.descriptor)
 
-    def _taken(self, asked: _Asked, found: Look, choice: Choice) -> Completed:
+    def _taken(self, asked: Asked, found: Look, choice: Choice) -> Completed:
         taken = choice.taken if choice.is_whole else taking.at_last(choice)
         if not taken:
             return Completed(asked.records)
@@ -221,8 +192,22 @@ class Transcripts:
             records = (*records, *new)
         return Completed(records, following.after(found, taken))
 
-    def _note(self, asked: _Asked, completed: Completed) -> None:
-        """Remember within the batch what its commit is about to store."""
+    def _is_repeated(self, asked: Asked) -> bool:
+        """Whether a stop is one that another hook has told already, so that no answer of its own is to come."""
+        last = self._stops.get(asked.session)
+        return (
+            asked.handoff.action == "stop"
+            and last is not None
+            and asked.captured_at is not None
+            and abs(asked.captured_at - last) <= SAME_EVENT_SECONDS
+        )
+
+    def _note(self, asked: Asked, completed: Completed) -> None:
+        """Remember within the batch what its commit is about to store, and when a session's last answer was read."""
+        if asked.handoff.action == "stop" and completed.reached is not None and asked.captured_at is not None:
+            self._stops[asked.session] = asked.captured_at
+            while len(self._stops) > SESSIONS:
+                del self._stops[next(iter(self._stops))]
         if completed.reached is not None:
             self._reached[asked.session] = completed.reached
         for record in completed.records:
@@ -231,18 +216,6 @@ class Transcripts:
                 self._prompts[asked.session] = LastPrompt(asked.handoff.captured_at, is_answered=is_answered)
 
 
-def _records(asked: _Asked, exchange: Exchange) -> Sequence[Record]:
-    session_id, cwd, with_prompts = asked.session_id, _directory(asked), asked.source.has_prompts
+def _records(asked: Asked, exchange: Exchange) -> Sequence[Record]:
+    session_id, cwd, with_prompts = asked.session_id, asked.directory, asked.source.has_prompts
     return recorded.records(exchange, session_id=session_id, cwd=cwd, fit=own_words, with_prompts=with_prompts)
-
-
-def _directory(asked: _Asked) -> str:
-    """Return where the agent stood: as its adapter says, else as the fields say that harnesses have for it."""
-    handoff = asked.handoff
-    hook = handoff.hook_input
-    told: list[object] = [*(record.cwd for record in asked.records), hook.get("cwd")]
-    for key in ("workspace_roots", "workspacePaths"):
-        roots = hook.get(key)
-        told.append(next(iter(roots), "") if isinstance(roots, list) else "")
-    told += [handoff.extra.get("project"), handoff.cwd]
-    return next((each[: place.MAX_PATH] for each in told if isinstance(each, str) and each), "")

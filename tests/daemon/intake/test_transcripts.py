@@ -192,6 +192,24 @@ def test_an_answer_that_never_comes_is_waited_for_some_seconds_only(at: Talking)
     assert at.texts() == ["at last"]
 
 
+def test_a_stop_that_another_hook_has_told_is_not_waited_for(at: Talking) -> None:
+    """A user's and a project's hooks, or another harness's that are run as well, tell each stop twice; a later one is
+    another, whose answer is still to come."""
+    at.talk("q", "a")
+    at.hands.move(-1.0)
+    at.kimi("stop")
+    at.kimi("flush", "session-end")
+    at.scan()
+    assert at.texts() == ["q", "a"]
+    assert [name.partition(".")[2] for name in at.pending()] == ["running"]  # the flush alone
+    at.hands.move(5.0)
+    at.kimi("stop")
+    at.scan()
+    at.write(*at.exchange("q2", "a2"))
+    at.wait(1.0)
+    assert at.texts() == ["q", "a", "a2"]
+
+
 def test_what_is_old_already_is_not_waited_for(at: Talking) -> None:
     """A handoff that lay in the spool while no daemon ran has had its time."""
     at.write(at.asked("q"), at.said("a"))
