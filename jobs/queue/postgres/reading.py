@@ -36,7 +36,8 @@ _NEXT_DUE = """
         (
             SELECT memsyncd_now() + 1 WHERE EXISTS (
                 SELECT FROM memsyncd_jobs AS j JOIN memsyncd_destinations AS d
-                ON d.account = j.account AND d.name = j.destination WHERE j.head AND d.until IS NULL
+                ON d.account = j.account AND d.name = j.destination
+                WHERE j.head AND (d.until IS NULL OR (d.until <= memsyncd_now() AND d.probe IS NULL))
             )
         )
     ) - memsyncd_now() AS seconds

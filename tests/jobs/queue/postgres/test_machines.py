@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 
+import psycopg
 import pytest
 
 from jobs.job import JobState, NewJob
@@ -141,6 +142,20 @@ def test_two_machines_that_look_at_once_send_one_probe(fleet: Fleet) -> None:
             thread.join()
         ((queue, claim),) = found
         queue.finish(claim, Snooze(0, "again"), answered=True)
+
+
+def test_what_another_transaction_has_in_its_hands_is_looked_at_again_soon(fleet: Fleet) -> None:
+    """A job or a probe that could not be had because its row was locked is not left to the next long look."""
+    queue = fleet.machine()
+    queue.enqueue(NewJob("a", "flush", destination="api"))
+    for table in ("memsyncd_jobs", "memsyncd_destinations"):
+        with psycopg.connect(fleet.url) as other:
+            other.execute(f"SELECT FROM {table} FOR UPDATE")
+            assert queue.claim() is None
+            assert queue.seconds_to_next() == pytest.approx(1.0)
+        cool(queue, claimed(queue), 100)
+        fleet.hands.move(110)
+    claimed(queue)
 
 
 def test_a_brake_is_one_accounts(fleet: Fleet) -> None:
