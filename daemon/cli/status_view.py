@@ -59,6 +59,7 @@ def facts(document: Mapping[str, Any], now: float) -> Sequence[tuple[str, str]]:
     told = (
         ("platform", _platform(document.get("platform") or {}, now)),
         ("jobs", _jobs(document.get("jobs") or {}, int(document.get("standing_jobs") or 0))),
+        ("fleet", _fleet(document.get("fleet") or {})),
         ("extraction", _extraction(document.get("extraction") or {})),
         ("paused", _paused(document, now)),
         ("forgetting", _forgetting(document.get("forgetting") or 0)),
@@ -115,6 +116,22 @@ def _extraction(extraction: Mapping[str, Any]) -> str:
         return "none open" if extraction else ""
     told = counted(extraction["open"], "batch open", "batches open")
     return f"{told}, oldest {span(extraction.get('oldest_seconds') or 0)}"
+
+
+def _fleet(fleet: Mapping[str, Any]) -> str:
+    """Tell what this machine is of a fleet, and how much all of its machines have in the shared queue."""
+    if not fleet:
+        return ""
+    role = {"both": "edge and worker"}.get(str(fleet.get("role")), str(fleet.get("role")))
+    if not fleet.get("reached"):
+        return f"{role}, the shared queue is not reached: {fleet.get('problem') or 'no reason known'}"
+    told = [role]
+    if fleet.get("packets_out"):
+        told.append(counted(fleet["packets_out"], "packet of ours under way", "packets of ours under way"))
+    jobs = fleet.get("jobs") or {}
+    names = (("ready", "ready"), ("waiting", "waiting"), ("claimed", "running"), ("dead", "given up"))
+    told.append("of all machines " + ", ".join(f"{jobs.get(key) or 0:,} {word}" for key, word in names))
+    return "; ".join(told)
 
 
 def _telemetry(telemetry: Mapping[str, Any]) -> str:

@@ -34,9 +34,9 @@ from daemon.status.report import (
 )
 from daemon.status.session_document import sessions_document
 from daemon.status.sizes import sizes
+from daemon.telemetry.starting import KIND as TELEMETRY
 from daemon.telemetry.told import telemetry_part
 from jobs.job import JobState
-from jobs.poll import POLL
 from jobs.queue.contract import Destination
 from jobs.queue.errors import QueueUnavailable
 from jobs.queue.workers import Workers
@@ -117,7 +117,7 @@ class LiveView:
         """Ask the queue; where it cannot be used, the rest of the status is told all the same, with that."""
         parts = self.parts
         queue = parts.queue
-        kinds = STANDING if parts.telemetry else {POLL}
+        kinds = STANDING if parts.telemetry else STANDING - {TELEMETRY}
         try:
             counts = queue.counts()
             timers = sum(len(queue.jobs(state=JobState.WAITING, kind=kind)) for kind in kinds)

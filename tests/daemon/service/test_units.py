@@ -50,6 +50,19 @@ def test_systemd_finds_nothing_wrong(tmp_path: Path, is_system: bool) -> None:
 
 
 @needs_systemd
+def test_a_fleets_workers_have_a_template_that_is_locked_in_as_well(tmp_path: Path) -> None:
+    """It is written by hand into place: only its program's path is changed, here to one that is there."""
+    text = templates.read("systemd/system/memsyncd-worker@.service")
+    (tmp_path / "memsyncd-worker@.service").write_text(text.replace("/opt/memsyncd/bin/memsyncd", sys.executable))
+    unit = "./memsyncd-worker@1.service"
+    (tmp_path / unit).symlink_to("memsyncd-worker@.service")
+    done = checked(["verify", "--man=no", "--recursive-errors=one", unit], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    scored = checked(["security", "--offline=true", "--no-pager", f"--threshold={THRESHOLD}", unit], tmp_path)
+    assert scored.returncode == 0, scored.stdout[-500:]
+
+
+@needs_systemd
 def test_the_system_unit_is_locked_in(tmp_path: Path) -> None:
     """No weaker than the figure it has been brought to; a user's unit cannot have most of what is scored."""
     (tmp_path / units.SERVICE).write_text(rendered(tmp_path, is_system=True)[units.SERVICE])
