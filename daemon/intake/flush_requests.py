@@ -44,6 +44,7 @@ class FlushRequests:
     counters: Counters
     on_event: Callable[..., None]
     held: dict[str, tuple[Spool, str]] = field(default_factory=dict)
+    _unsettled: dict[str, tuple[JobState, str]] = field(default_factory=dict)
 
     def ask(self, spool: Spool, store: EvidenceStore, flushes: Sequence[Taken]) -> None:
         """Queue a job for each claimed handoff and hold it; of one session's idle ones only the newest.
@@ -98,15 +99,27 @@ class FlushRequests:
                 self.held.pop(job_id, None)
 
     def over(self, job_id: str, state: JobState, why: str) -> None:
-        """Let go of the handoff a finished job was held for: unlinked when done or withdrawn, buried when dead."""
-        spool, stem = self.held.pop(job_id, (None, ""))
-        if spool is None:
+        """Let go of the handoff a finished job was held for: unlinked when done or withdrawn, buried when dead. Where
+        the disk refuses, it is held on, and `settle` tries again."""
+        held = self.held.pop(job_id, None)
+        if held is None:
             return
-        if state is JobState.DEAD:
-            spool.bury(stem, why or "given up")
-            self.counters.add("handoffs_dead")
-        elif not spool.finish(stem):
-            spool.discard(stem)  # it was revived by a person's retry of its job
+        spool, stem = held
+        try:
+            if state is JobState.DEAD:
+                spool.bury(stem, why or "given up")
+                self.counters.add("handoffs_dead")
+            elif not spool.finish(stem):
+                spool.discard(stem)  # it was revived by a person's retry of its job
+        except OSError:
+            self.held[job_id] = held
+            self._unsettled[job_id] = (state, why)
+
+    def settle(self) -> None:
+        """Let go of what could not be let go of when its job was over."""
+        for job_id, (state, why) in list(self._unsettled.items()):
+            self._unsettled.pop(job_id, None)
+            self.over(job_id, state, why)
 
     def beat(self) -> None:
         """Beat the hearts of the held claims; a withdrawn idle handoff ends its job (facts 1.19)."""

@@ -88,6 +88,7 @@ class Ingest:
         """Take in everything that waits in every spool; return how many handoffs were."""
         taken = 0
         self.clock.look()
+        self.requests.settle()
         spools = self.served.spools()
         names = {spool.name for spool in spools}
         self._suspects.keep_spools(names)

@@ -1,5 +1,6 @@
 """Ingest while evidence, queue or a whole spool cannot be used: all is given back, told, and taken in later."""
 
+import errno
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from daemon.intake.spool import Spool
 from jobs.job import JobState
 from jobs.queue.errors import QueueUnavailable
 from tests.daemon.intake.ingesting import Ingesting
@@ -126,6 +128,27 @@ def test_a_heartbeat_that_fails_stops_nobody(at: Ingesting, broken: str) -> None
         at.ingest.requests.queue = Failing(at.queue)
     at.ingest.requests.beat()
     at.ingest.requests.give_back()
+
+
+def test_a_handoff_that_cannot_be_let_go_of_goes_with_the_next_scan(
+    at: Ingesting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its job was over while the disk took no change: it does not stay in work for the 300 s of a stale claim."""
+
+    def refuse(*_: object) -> bool:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    stem = at.end()
+    at.scan()
+    (job,) = at.jobs()
+    with monkeypatch.context() as patched:
+        patched.setattr(Spool, "finish", refuse)
+        at.ingest.requests.over(job.id, JobState.DONE, "")
+        at.scan()
+        assert at.pending() == [f"{stem}.running"]
+    at.scan()
+    assert at.pending() == []
+    assert not at.ingest.requests.held
 
 
 def test_a_spool_that_became_a_file_is_told_and_hurts_no_other(at: Ingesting) -> None:
