@@ -1,6 +1,8 @@
 """What the MCP server's tools stand on: the daemon's socket where it answers, the files where no daemon runs."""
 
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -48,7 +50,7 @@ def agent_tools(around: Surroundings, *, clock: Clock, report: Callable[[str], N
 
     return Tools(
         [
-            search_tool(partial(_search, around), budget=_budget(around)),
+            search_tool(partial(_search, around, Chance()), budget=_budget(around)),
             *note_tools(NoteTools(NoteStore(places.memory_file, clock))),
             queue_tool(partial(_queue, around)),
         ],
@@ -74,8 +76,39 @@ def _budget(around: Surroundings) -> int:
         return DEFAULT_BUDGET
 
 
-def _search(around: Surroundings, question: Question) -> Found:
+class Chance:
+    """The one search that an agent makes a session, where the user wants it so (facts 7.16). A client starts a server
+    for each session, so that is the server's life. A search that failed uses it up no more than a recall does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_used = False
+
+    @contextmanager
+    def use(self, *, is_only: bool) -> Iterator[None]:
+        """Search in the block. Raises ToolFailed where it is the `is_only` one and has been made."""
+        with self._lock:
+            was_used, self._is_used = self._is_used, True
+        if was_used and is_only:
+            raise ToolFailed(
+                "The user allows one search a session (recall.once_per_session), and it has been made: go on with what"
+                " it found."
+            )
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._is_used = was_used
+            raise
+
+
+def _search(around: Surroundings, chance: Chance, question: Question) -> Found:
     """Ask the daemon; without one, the embedded platform's file."""
+    with chance.use(is_only=_settings(around).recall.once_per_session):
+        return _found(around, question)
+
+
+def _found(around: Surroundings, question: Question) -> Found:
     asked = {name: value for name, value in asdict(question).items() if value is not None and name != "project"}
     asked["cwd"] = question.project
     answer: Mapping[str, Any]

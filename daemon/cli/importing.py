@@ -30,20 +30,20 @@ STANDARD_INPUT = Path("/dev/stdin")
 def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
     """Bring in the memories and notes of an export (FILE, or - for standard input), or an old server's notes (DIR).
 
-    Without an argument: AGENT_MEMORY_PATH, or ~/.agent-memory. A second time brings nothing. What was forgotten here
-    stays forgotten. Lines that cannot be read are kept aside and named. Exit code: 0 all was read; 1 some was not.
+    Without an argument: agent_memory_path of the settings, or ~/.agent-memory. A second time brings nothing. What was
+    forgotten here stays forgotten. Lines that cannot be read are kept aside and named. Exit code: 0 all was read; 1
+    some was not.
     """
     from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only where it is needed)
     from daemon.exchange.importing import import_from  # noqa: PLC0415
     from daemon.exchange.lines import ImportFailed  # noqa: PLC0415
 
-    named = around.environ.get("AGENT_MEMORY_PATH", "")
-    given = (STANDARD_INPUT if str(source) == "-" else source) or (
-        Path(named).expanduser() if named else around.home / ".agent-memory"
-    )
     try:
+        settings = around.load({}).settings
+        old = Path(settings.agent_memory_path or around.home / ".agent-memory")
+        given = STANDARD_INPUT if str(source) == "-" else source or old
         with migrations_told(is_quiet=as_json), progress("Importing", is_quiet=as_json) as tell:
-            answer = import_from(given, around.places(), around.load({}).settings, tell)
+            answer = import_from(given, around.places(), settings, tell)
     except ConfigurationError as error:
         raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except ImportFailed as error:

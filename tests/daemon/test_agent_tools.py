@@ -61,6 +61,24 @@ def test_another_platform_needs_the_daemon(machine: Machine) -> None:
     assert "Memory search failed. The daemon is not running. Start it with `memsyncd run`." in answer.text
 
 
+def test_where_the_user_wants_one_search_a_session_the_server_answers_one(machine: Machine) -> None:
+    """One that was wrong or failed does not count, notes are not meant, and a change of mind counts at once
+    (facts 7.16)."""
+    question = {"query": "how to ship"}
+    machine.configure(
+        '[recall]\nonce_per_session = true\n[platform]\nkind = "mem0-server"\nurl = "http://127.0.0.1:9"\n'
+    )
+    assert "not running" in machine.call("search_memories", question).text
+    machine.configure("[recall]\nonce_per_session = true\n")
+    assert machine.call("search_memories", {"query": " "}).is_error
+    assert not machine.call("search_memories", question).is_error
+    again = machine.call("search_memories", question)
+    assert again.is_error and "one search a session" in again.text
+    assert not machine.call("memory_search", question).is_error
+    machine.configure("")
+    assert not machine.call("search_memories", question).is_error
+
+
 def test_a_wrong_configuration_holds_everything_that_could_be_excluded(machine: Machine) -> None:
     """Nobody knows then which projects are excluded."""
     machine.configure("exclud = []\n")

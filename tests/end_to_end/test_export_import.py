@@ -5,6 +5,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memsyncd.clock import Clock
 from memsyncd.notes.store import NoteStore
 from tests.end_to_end.conftest import Home
@@ -91,10 +93,16 @@ def test_an_export_lists_the_platforms_memories_by_owner(hosted: Home) -> None:
     assert not list(hosted.root.glob("*export*"))
 
 
-def test_the_old_servers_notes_come_over(home: Home) -> None:
-    """From `~/.agent-memory`, where no other place is named."""
-    old = home.root / ".agent-memory"
+@pytest.mark.parametrize("named_by", ["", "variable", "file"])
+def test_the_old_servers_notes_come_over(home: Home, named_by: str) -> None:
+    """From `~/.agent-memory`, where no other place is named in the environment or the settings."""
+    old = home.root / ("elsewhere" if named_by else ".agent-memory")
     old.mkdir()
+    if named_by == "variable":
+        home.environ["AGENT_MEMORY_PATH"] = "~/elsewhere"
+    elif named_by == "file":
+        home.places.config_file.parent.mkdir(parents=True)
+        home.places.config_file.write_text('agent_memory_path = "~/elsewhere"\n')
     entry = {"key": "k", "value": "v", "namespace": "default", "created_at": "2026-01-01T00:00:00Z"}
     (old / "default.json").write_text(json.dumps([entry]))
     answer = command(home, "import", code=0)
