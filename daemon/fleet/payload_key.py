@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
+from jobs.queue.postgres.sealing import OtherKey
 from memsyncd import regular_file
 
 KEY_BYTES = 32
@@ -46,7 +47,7 @@ class PayloadKeys:
         return head + self._ciphers[self._first].encrypt(nonce, clear, head)
 
     def open(self, sealed: bytes) -> bytes:
-        """Return what was sealed. Raises ValueError where no key of ours opens it, or it was changed."""
+        """Return what was sealed. Raises OtherKey where no key of ours opens it, ValueError where it was changed."""
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415
 
         start = len(_MARK) + NAME_BYTES
@@ -56,10 +57,10 @@ class PayloadKeys:
             sealed[start + NONCE_BYTES :],
         )
         if not sealed.startswith(_MARK) or len(nonce) < NONCE_BYTES:
-            raise ValueError("it was put in unsealed, by a machine without the key file")
+            raise OtherKey("it was put in unsealed, by a machine without the key file")
         cipher = self._ciphers.get(sealed[len(_MARK) : start])
         if cipher is None:
-            raise ValueError("it was sealed with a key that is not in this machine's key file")
+            raise OtherKey("it was sealed with a key that is not in this machine's key file")
         try:
             return cipher.decrypt(nonce, body, head)
         except InvalidTag:

@@ -10,9 +10,12 @@ from jobs.queue import policy
 from jobs.queue.claims import Claim
 from jobs.queue.policy import Policy
 from jobs.queue.postgres import cooling, lanes, rows
-from jobs.queue.postgres.rows import COLUMNS, SHOWN, Codec, Row
+from jobs.queue.postgres.rows import COLUMNS, SHOWN, Codec, Row, SealedForOthers
 from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.rows import Undecodable, add_error
+
+SEALED_SECONDS = 30.0
+"""How long a job that this machine cannot open is left to others."""
 
 STEP = 100
 """Rows moved on the way of one claim at most: a backlog that falls due at once is worked off claim by claim."""
@@ -67,11 +70,26 @@ def claim(
         transaction.claimable -= 1
         try:
             return answer, Claim(worker.codec.claimed_job(row), owner)
+        except SealedForOthers as error:
+            _leave(transaction, row, str(error))
+            lanes.reseat(transaction)
         except Undecodable as error:
             bury(transaction, row, str(error), worker)
             lanes.reseat(transaction)
             transaction.counted["jobs_undecodable"] += 1
     return Answer.NONE, None
+
+
+def _leave(transaction: Transaction, row: Row, why: str) -> None:
+    """Put a claimed job off as it is, for a machine that can open it."""
+    transaction.send(
+        "UPDATE memsyncd_jobs SET state = 'waiting', not_before = memsyncd_now() + %s, reason = %s, claim_owner = NULL,"
+        " claim_worker = NULL, claim_expires = NULL, claim_epoch = NULL WHERE key = %s",
+        (SEALED_SECONDS, rows.text(policy.bounded(why)), row["key"]),
+    )
+    cooling.end_probes(transaction, [row["key"]])
+    lanes.touch(transaction, row["lane"])
+    transaction.put_off(SEALED_SECONDS)
 
 
 def make_due_ready(transaction: Transaction) -> None:

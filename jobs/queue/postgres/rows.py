@@ -8,7 +8,7 @@ from jobs.job import Job, JobState
 from jobs.queue import rows
 from jobs.queue.contract import Destination
 from jobs.queue.postgres import names
-from jobs.queue.postgres.sealing import Sealing
+from jobs.queue.postgres.sealing import OtherKey, Sealing
 from jobs.queue.rows import Undecodable
 
 Row = Mapping[str, Any]
@@ -26,6 +26,10 @@ SHOWN = (
     " JOIN memsyncd_destinations AS d ON d.account = j.account AND d.name = j.destination"
 )
 """Rows as `Codec.job` wants them: a ready job of a cooling destination shows as waiting until the next probe."""
+
+
+class SealedForOthers(Undecodable):
+    """This machine has not the key; another has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ class Codec:
     def _opened(self, row: Row) -> tuple[str, str, Mapping[str, Any]]:
         try:
             text = self.sealing.open(bytes(row["sealed"])).decode()
+        except OtherKey as error:
+            raise SealedForOthers(f"no machine that can open its payload has taken it yet: {error}") from error
         except ValueError as error:
             raise Undecodable(f"the payload cannot be opened: {error}") from error
         envelope = rows.decode_payload(text)

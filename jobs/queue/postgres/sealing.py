@@ -3,6 +3,10 @@
 from typing import Protocol
 
 
+class OtherKey(ValueError):
+    """It is in order, and sealed with a key that this machine does not hold: others can open it."""
+
+
 class Sealing(Protocol):
     """Seals a job's id, lane and payload on their way in. Safe from any thread."""
 
@@ -14,7 +18,8 @@ class Sealing(Protocol):
         """Return what is stored."""
 
     def open(self, sealed: bytes) -> bytes:
-        """Return what was sealed. Raises ValueError, with a sentence, where it cannot be opened."""
+        """Return what was sealed. Raises OtherKey where others can open it, ValueError where nobody can; with a
+        sentence each."""
 
 
 class Unsealed:

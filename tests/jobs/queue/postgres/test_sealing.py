@@ -7,7 +7,7 @@ import pytest
 
 from jobs.job import JobState, NewJob
 from jobs.outcomes import Done, Snooze
-from jobs.queue.postgres.sealing import Sealing
+from jobs.queue.postgres.sealing import OtherKey, Sealing
 from tests.jobs.queue.fleet import Fleet
 
 NAMES = ("acme-secret-plans", "claude-code", "s-4711", "p-0815")
@@ -115,3 +115,24 @@ def test_text_with_a_nul_is_stored(fleet: Fleet) -> None:
     done = queue.finish(claim, Snooze(1, "odd \0 answer"))
     assert done is not None
     assert (done.id, done.lane, done.payload, done.reason) == ("a\0", "l\0", {"text": "\0"}, "odd \\0 answer")
+
+
+class Foreign(Reversed):
+    """Opens nothing: the key is another's."""
+
+    def open(self, sealed: bytes) -> bytes:
+        raise OtherKey("it was sealed with a key that is not here")
+
+
+def test_what_was_sealed_for_others_is_left_to_them(fleet: Fleet) -> None:
+    """A machine that lacks the key puts it off as it is and takes what it can; one with the key gets it meanwhile."""
+    fleet.machine("one", sealing=Reversed()).enqueue(job(), NewJob("next", "flush"))
+    without = fleet.machine("two", sealing=Foreign())
+    assert without.claim() is None
+    assert without.counts().dead == 0
+    (left, _) = without.jobs(state=JobState.WAITING)
+    assert left.reason.startswith("no machine that can open its payload has taken it yet")
+    fleet.hands.move(31.0)
+    taken = fleet.machine("three", sealing=Reversed()).claim()
+    assert taken is not None
+    assert (taken.job.id, taken.job.attempts, taken.job.crashes) == (job().id, 0, 0)
