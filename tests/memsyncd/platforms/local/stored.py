@@ -1,8 +1,11 @@
 """A memory file, and what is told to it."""
 
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 from memsyncd.clock import Clock
+from memsyncd.platforms.local import schema
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import Batch, Message, Query
 
@@ -34,3 +37,14 @@ class Store:
     def holds(self, word: bytes) -> bool:
         files = (self.path, Path(f"{self.path}-wal"))
         return any(word in file.read_bytes() for file in files if file.exists())
+
+
+def assert_index_is_whole(path: Path) -> None:
+    """Hold that the index is in step with the rows, and that each term is counted as often as it is said."""
+    with closing(schema.open_store(path)) as connection:
+        connection.execute("INSERT INTO memory_index(memory_index, rank) VALUES('integrity-check', 1)")
+        said = connection.execute(
+            "SELECT words, parts, grams, context, scope FROM memories WHERE superseded_by = ''"
+        ).fetchall()
+        counted = Counter(term for row in said for term in set(" ".join(row).split()))
+        assert dict(connection.execute("SELECT term, documents FROM terms")) == counted

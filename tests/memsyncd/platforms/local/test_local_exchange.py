@@ -15,7 +15,7 @@ from memsyncd.platforms.local.incoming import incoming
 from memsyncd.platforms.local.local_index import LocalIndex
 from memsyncd.platforms.local.mirror import Asker
 from memsyncd.platforms.platform import Memory, PlatformError, Query
-from tests.memsyncd.platforms.local.stored import NOW, YESTERDAY, Store
+from tests.memsyncd.platforms.local.stored import NOW, YESTERDAY, Store, assert_index_is_whole
 
 
 def test_rows_come_in_once_and_are_found(store: Store, tmp_path: Path) -> None:
@@ -83,9 +83,11 @@ def test_rows_of_more_than_one_page_come_in_order(store: Store) -> None:
     with closing(Intake(store.path, is_forgotten=lambda _: False)) as intake:
         for start in range(0, len(rows), exchange.ROWS_AT_ONCE):
             intake.take_in([incoming(row, clean=str, now=2e9) for row in rows[start : start + exchange.ROWS_AT_ONCE]])
+    assert_index_is_whole(store.path)
     read = exchange.rows(store.path)
     first = next(read)
     deleting.delete(store.path, Whose(memory_id="m1"), at=NOW)  # of the page that was read
     deleting.delete(store.path, Whose(memory_id=f"m{len(rows) - 1}"), at=NOW)
     told = [row["id"] for row in (first, *read)]
     assert told == [row["id"] for row in rows[:-1]]
+    assert_index_is_whole(store.path)

@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from memsyncd.clock import Clock
 from memsyncd.platforms.local import reading, schema
 from memsyncd.platforms.local.platform import LocalPlatform
 from memsyncd.platforms.platform import Batch, Message, Query
-from tests.memsyncd.platforms.local.stored import YESTERDAY
+from tests.memsyncd.platforms.local.stored import YESTERDAY, assert_index_is_whole
 
 TEXT = "We use pnpm as package manager."
 QUERY = Query("Which package manager?", "ada", "shop", ("shop-1",))
@@ -75,14 +74,7 @@ def test_memories_of_the_first_version_are_found_by_whole_words_of_every_script(
     query = Query(question, "ada", "shop", ("shop-1",))
     reading.search(path, query, now=1.0)
     assert path.read_bytes() == YESTERDAY.read_bytes()
-    with closing(schema.open_store(path)) as connection:
-        connection.execute("INSERT INTO memory_index(memory_index, rank) VALUES('integrity-check', 1)")
-        counted = Counter(
-            term
-            for row in connection.execute("SELECT words, parts, grams, context, scope FROM memories").fetchall()
-            for term in set(" ".join(row).split())
-        )
-        assert dict(connection.execute("SELECT term, documents FROM terms")) == counted
+    assert_index_is_whole(path)
     assert len(reading.search(path, query, now=1.0)) == 1
 
 
