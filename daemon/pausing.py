@@ -66,7 +66,7 @@ class Pauses:
             if stamp != self._known[0]:
                 self._known = (stamp, read(self._path))
             state = self._known[1]
-        if state == _NOTHING and not self._marker.exists():
+        if state == _NOTHING and not os.path.exists(self._marker):
             return state
         now = self._now()
         everything = state.everything if self._marker_holds(state, now) else None
@@ -114,7 +114,7 @@ class Pauses:
         """End the pause of everything; False where there was none. The pauses of projects stay. What waits in the
         `spools` is young again, for nothing grows old in a pause."""
         with self._changing() as state:
-            was = self._marker.exists() or state.everything is not None or state.unreadable
+            was = os.path.exists(self._marker) or state.everything is not None or state.unreadable
             self._end(state, spools)
             return was
 
@@ -132,8 +132,8 @@ class Pauses:
 
         Cheap while nothing is paused.
         """
-        marked = self._marker.exists()
-        if not marked and not self._path.exists():
+        marked = os.path.exists(self._marker)
+        if not marked and not os.path.exists(self._path):
             return False
         with self._changing() as found:
             now = self._now()
@@ -151,7 +151,7 @@ class Pauses:
             return ended
 
     def _marker_holds(self, state: PauseState, now: Moment) -> bool:
-        if not self._marker.exists():
+        if not os.path.exists(self._marker):
             return False
         return state.everything is None or not state.everything.is_over(now)
 

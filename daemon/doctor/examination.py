@@ -12,11 +12,14 @@ from daemon.places import Places
 from daemon.settings import Loaded, Settings, load
 from daemon.status.offline import spools_to_serve
 
+NOBODY_KNOWN = -1
+
 
 @dataclass(frozen=True, slots=True)
 class Examination:
     """`uid` and `home` are of who asks. `faults` are the configuration's; the defaults are examined then. `owner` is
-    the user id that the data directory belongs to, None while there is none."""
+    the user id that the data directory belongs to, None while there is none, and NOBODY_KNOWN where that cannot even be
+    looked at."""
 
     places: Places
     environ: Mapping[str, str]
@@ -84,5 +87,7 @@ def examination(
 def _owner(path: Path) -> int | None:
     try:
         return os.stat(path).st_uid
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError:
+        return NOBODY_KNOWN

@@ -92,6 +92,8 @@ def left_alone(pending: int, oldest_seconds: float, *, is_paused: bool) -> Check
 
 def _lock(examined: Examination) -> Check:
     path = examined.places.lock_file
+    if examined.is_another_s:
+        return unchecked("lock", f"{path} is another user's")
     return lock_file(str(path), _mode(path), lock.holder(path), is_held=examined.is_held)
 
 

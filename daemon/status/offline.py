@@ -1,6 +1,7 @@
 """The status from the files, while no daemon runs. Nothing is changed by looking; unreadable files are problems."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,6 +53,10 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     what is missing, unreadable or foreign.
     """
     findings: list[Finding] = []
+    if not _is_open(places.data):
+        findings.append(Finding("data-closed", where=str(places.data)))
+        socket, data = str(places.status_socket), str(places.data)
+        return StatusParts(version=__version__, now=now, phase=Phase.DOWN, findings=findings, socket=socket, data=data)
     settings = settings_or_default(places, environ, findings)
     spools = spools_to_serve(places, settings)
     queue = _queue(places.queue_file, spools, now, findings)
@@ -87,6 +92,14 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         socket=str(places.status_socket),
         data=str(places.data),
     )
+
+
+def _is_open(data: Path) -> bool:
+    """Whether the data directory can be looked into, or is not there yet."""
+    try:
+        return os.access(data, os.R_OK | os.X_OK, effective_ids=True) or not data.exists()
+    except OSError:  # what is above it is closed too
+        return False
 
 
 def settings_or_default(places: Places, environ: Mapping[str, str], findings: list[Finding]) -> Settings:

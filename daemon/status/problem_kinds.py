@@ -73,6 +73,11 @@ KINDS: dict[str, Kind] = {
         "`memsyncd status --watch` shows whether the spools are getting emptier; the log of `memsyncd run` says what "
         "it is at.",
     ),
+    "data-closed": _red(
+        "{where} is closed to you",
+        "`ls -ld {where}` shows whose it is: type this as that user, or make it yours "
+        '(`sudo chown -R "$(id -un)" {where}`).',
+    ),
     "spool-unreadable": _red(
         "The spool {where} cannot be read",
         "It has to belong to you with mode 0700: `ls -ld {where}`, then `chmod -R u+rwX {where}`.",

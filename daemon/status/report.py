@@ -143,8 +143,9 @@ def _destination(destination: Destination) -> dict[str, Any]:
 
 def _summary(parts: StatusParts, found: Sequence[Problem]) -> str:
     """Say what is wrong, what moves, what waits; or, with nothing to do, what has become of all that came."""
+    worst = next((problem for problem in found if problem.degrades), None)
     if parts.phase is Phase.DOWN:
-        return _down(parts)
+        return _down(parts, worst)
     sentence = ", ".join(filter(None, (_moving(parts), _waiting(parts)))) or _outcome(parts)
     sentence = sentence[:1].upper() + sentence[1:]
     if parts.phase is Phase.STARTING:
@@ -153,7 +154,6 @@ def _summary(parts: StatusParts, found: Sequence[Problem]) -> str:
         sentence = f"Stopping: {sentence[:1].lower()}{sentence[1:]}"
     elif parts.paused:
         sentence = f"Paused by you; nothing is captured or sent. {sentence}"
-    worst = next((problem for problem in found if problem.degrades), None)
     if worst is not None:
         return f"{worst.brief.rstrip('.')}; {sentence[:1].lower()}{sentence[1:]}."
     if found:
@@ -161,10 +161,12 @@ def _summary(parts: StatusParts, found: Sequence[Problem]) -> str:
     return f"{sentence}."
 
 
-def _down(parts: StatusParts) -> str:
+def _down(parts: StatusParts, worst: Problem | None) -> str:
+    """Say what waits; where the files could not all be read, say that rather than that nothing does."""
     waiting = _waiting(parts)
-    tail = f"{waiting} and will be taken up at the next start" if waiting else "nothing waits"
-    return f"The daemon is not running; {tail}. Start it with `memsyncd run`."
+    tail = f"; {waiting} and will be taken up at the next start" if waiting else "" if worst else "; nothing waits"
+    told = f" {worst.brief}" if worst else ""
+    return f"The daemon is not running{tail}.{told} Start it with `memsyncd run`."
 
 
 def _moving(parts: StatusParts) -> str:

@@ -1,18 +1,16 @@
 """A spool's directories and the renames in them."""
 
-import contextlib
 import errno
 import json
 import os
-import shutil
 import stat
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from daemon.intake.spool import EXPIRY_SECONDS, STALE_CLAIM_SECONDS, Spool, age_at
 from tests.clocks import HandClock
+from tests.unprivileged import open_directory, unprivileged
 
 
 @pytest.fixture
@@ -205,23 +203,14 @@ def test_whose_an_error_is(spool: Spool, number: int, is_one_files: bool) -> Non
 
 def test_a_spool_that_cannot_be_written_is_told_though_nothing_waits() -> None:
     """Hooks would lose what they want to leave there, and nothing would ever show it."""
-    directory = Path(tempfile.mkdtemp(dir="/tmp"))
-    nobody = 65_534 if os.geteuid() == 0 else os.geteuid()
-    spool = Spool(directory / "codex", "codex", own=True)
-    spool.check_writable()  # there is none yet
-    try:
+    with open_directory() as root:
+        spool = Spool(root / "codex", "codex", own=True)
+        spool.check_writable()  # there is none yet
         spool.prepare()
-        for path in (directory, spool.path, spool.pending):
-            os.chown(path, nobody, -1)
-        with contextlib.ExitStack() as back:
-            if nobody != os.geteuid():
-                os.seteuid(nobody)
-                back.callback(os.seteuid, 0)
+        with unprivileged(spool.path, spool.pending):
             spool.check_writable()
             spool.pending.chmod(0o500)
             assert spool.waiting() == []
             with pytest.raises(PermissionError):
                 spool.check_writable()
             spool.pending.chmod(0o700)
-    finally:
-        shutil.rmtree(directory)
