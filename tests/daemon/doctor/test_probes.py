@@ -18,7 +18,7 @@ from daemon.doctor.examining import Probe, examine
 from tests.daemon.composed import composed
 from tests.daemon.doctor.examined import examine_home, found
 from tests.fakes.mem0_api import KEY, FakeMem0
-from tests.unprivileged import open_directory, unprivileged
+from tests.unprivileged import unprivileged
 
 SECRET = "m0-" + "not-a-real-key-" * 2
 
@@ -121,16 +121,16 @@ def test_another_user_is_told_whose_it_is(root: Path) -> None:
     assert bytes_of(root) == before
 
 
-def test_where_the_data_cannot_even_be_looked_at_nothing_is_said_of_it() -> None:
+def test_where_the_data_cannot_even_be_looked_at_nothing_is_said_of_it(tmp_path: Path) -> None:
     """Below a directory that is closed the lock is not called free, and no daemon said not to run."""
-    with open_directory() as root:
-        (root / "m").mkdir()
-        root.chmod(0)
-        with unprivileged():
-            told = {check.name: check for check in checks(examine_home(root))}
-        root.chmod(0o755)
-        assert not told["directories"].ok
-        assert not any(told[name].ran for name in ("database queue", "lock", "socket", "daemon"))
+    root = tmp_path / "home"
+    (root / "m").mkdir(parents=True)
+    root.chmod(0)
+    with unprivileged():
+        told = {check.name: check for check in checks(examine_home(root))}
+    root.chmod(0o700)
+    assert not told["directories"].ok
+    assert not any(told[name].ran for name in ("database queue", "lock", "socket", "daemon"))
 
 
 def test_what_others_can_get_at_is_named(root: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from daemon.intake.spool import EXPIRY_SECONDS, STALE_CLAIM_SECONDS, Spool, age_at
 from tests.clocks import HandClock
-from tests.unprivileged import open_directory, unprivileged
+from tests.unprivileged import unprivileged
 
 
 @pytest.fixture
@@ -201,16 +201,15 @@ def test_whose_an_error_is(spool: Spool, number: int, is_one_files: bool) -> Non
     assert not spool.is_of_one_file(PermissionError(errno.EACCES, ""))
 
 
-def test_a_spool_that_cannot_be_written_is_told_though_nothing_waits() -> None:
+def test_a_spool_that_cannot_be_written_is_told_though_nothing_waits(tmp_path: Path) -> None:
     """Hooks would lose what they want to leave there, and nothing would ever show it."""
-    with open_directory() as root:
-        spool = Spool(root / "codex", "codex", own=True)
-        spool.check_writable()  # there is none yet
-        spool.prepare()
-        with unprivileged(spool.path, spool.pending):
+    spool = Spool(tmp_path / "codex", "codex", own=True)
+    spool.check_writable()  # there is none yet
+    spool.prepare()
+    with unprivileged():
+        spool.check_writable()
+        spool.pending.chmod(0o500)
+        assert spool.waiting() == []
+        with pytest.raises(PermissionError):
             spool.check_writable()
-            spool.pending.chmod(0o500)
-            assert spool.waiting() == []
-            with pytest.raises(PermissionError):
-                spool.check_writable()
-            spool.pending.chmod(0o700)
+        spool.pending.chmod(0o700)

@@ -27,7 +27,7 @@ from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
 from memsyncd.evidence.store import EvidenceStore
 from tests.daemon.telemetry.switched_on import ON
-from tests.unprivileged import open_directory, unprivileged
+from tests.unprivileged import unprivileged
 
 NOW = 1_800_000_000.0
 ROOT = Path(__file__).parents[3]
@@ -198,33 +198,30 @@ def test_newer_files_are_named_and_left(places: Places, environ: dict[str, str])
     assert {name: seen for name, seen in fingerprint(places.data).items() if name != "daemon.lock"} == before
 
 
-def test_an_unreadable_spool_is_a_problem() -> None:
+def test_an_unreadable_spool_is_a_problem(places: Places, environ: dict[str, str]) -> None:
     """A spool whose directory may not be read is told with its path."""
-    with open_directory() as root:
-        environ = {"MEMSYNCD_HOME": str(root)}
-        places = resolve(environ, root, os.getuid(), "linux")
-        pending = places.spools / "codex" / "pending"
-        pending.mkdir(parents=True)
-        with unprivileged(pending):
-            pending.chmod(0)
-            assert "spool-unreadable" in codes(document(places, environ))
-            pending.chmod(0o700)
+    pending = places.spools / "codex" / "pending"
+    pending.mkdir(parents=True)
+    pending.chmod(0)
+    with unprivileged():
+        assert "spool-unreadable" in codes(document(places, environ))
+    pending.chmod(0o700)
 
 
-def test_a_directory_that_is_closed_is_told_and_not_taken_for_empty() -> None:
+@pytest.mark.parametrize("closed", ["m", "."])
+def test_a_directory_that_is_closed_is_told_and_not_taken_for_empty(tmp_path: Path, closed: str) -> None:
     """Another user's data: no traceback, nobody is said to have paused anything, and nothing is said of what waits."""
-    with open_directory() as root:
-        environ = {"MEMSYNCD_HOME": str(root / "m")}
-        places = resolve(environ, root, os.getuid(), "linux")
-        for closed in (places.data, root):
-            places.data.mkdir(mode=0o700, exist_ok=True)
-            (places.data / "pauses.json").write_text("{}")
-            closed.chmod(0)
-            with unprivileged():
-                told = document(places, environ)
-            closed.chmod(0o755)
-            assert (codes(told), told["state"], told["paused"]) == (["data-closed"], "down", False)
-            assert "is closed to you" in told["summary"] and "nothing waits" not in told["summary"]
+    root = tmp_path / "home"
+    environ = {"MEMSYNCD_HOME": str(root / "m")}
+    places = resolve(environ, root, os.getuid(), "linux")
+    places.data.mkdir(parents=True)
+    (places.data / "pauses.json").write_text("{}")
+    (root / closed).chmod(0)
+    with unprivileged():
+        told = document(places, environ)
+    (root / closed).chmod(0o700)
+    assert (codes(told), told["state"], told["paused"]) == (["data-closed"], "down", False)
+    assert "is closed to you" in told["summary"] and "nothing waits" not in told["summary"]
 
 
 def test_a_file_where_a_directory_should_be(places: Places, environ: dict[str, str]) -> None:
