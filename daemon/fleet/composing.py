@@ -72,6 +72,7 @@ def fleet_of(
         )
 
     connection = Connection(opened, clock.monotonic)
+    connection.look_first()
     directory = Path(queue.keys_directory) if queue.keys_directory else None
     accounts = Accounts(
         queue.account,

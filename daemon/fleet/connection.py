@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from daemon.configuration_error import ConfigurationError
 from jobs.queue.errors import NewerSchema, NotSetUp, QueueUnavailable
 
 if TYPE_CHECKING:
@@ -24,6 +25,18 @@ class Connection:
         self._tried_at = float("-inf")
         self._is_closed = False
         self.problem = ""
+
+    def look_first(self) -> None:
+        """Try to reach it at the start. Raises ConfigurationError where a person must act; one that is away is tried
+        again later."""
+        with self._lock:
+            self._tried_at = self._monotonic()
+            try:
+                self._queue = self._open()
+            except (NewerSchema, NotSetUp) as error:
+                raise ConfigurationError(f"queue.url: {error}") from error
+            except QueueUnavailable as error:
+                self.problem = str(error)
 
     def queue(self) -> "PostgresQueue":
         """Return the queue. Raises QueueUnavailable while it cannot be used; where a person must act, `problem` says

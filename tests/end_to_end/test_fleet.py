@@ -260,3 +260,23 @@ def test_what_is_forgotten_leaves_the_shared_queue_too(member: Member, api: Fake
     worker.until(lambda: sent(api), "the other session was not delivered")
     worker.until(lambda: not worker.status()["fleet"]["jobs"]["waiting"], "not confirmed")
     assert not any("s-1" in prompt for prompt in sent(api))
+
+
+def test_a_queue_that_nobody_has_set_up_is_told_at_the_start(member: Member, queue: str) -> None:
+    """A login that may not make the tables is no outage: exit code 78, and what is missing."""
+    with psycopg.connect(queue, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE member_{os.getpid()} LOGIN")
+        schema = connection.execute("SELECT current_schema()").fetchone()
+        assert schema is not None
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema[0]} TO member_{os.getpid()}")  # type: ignore[arg-type]
+    home = member("worker", url=queue.replace("user=postgres", f"user=member_{os.getpid()}"), start=False)
+    done = home.run("run", "--once")
+    assert done.returncode == 78, done.stderr
+    assert "queue.url" in done.stderr
+
+
+def test_one_run_without_the_database_says_so(member: Member) -> None:
+    home = member("worker", url="postgresql://127.0.0.1:9/queue", start=False)
+    done = home.run("run", "--once")
+    assert done.returncode == 0
+    assert "the shared queue was not reached" in done.stdout
