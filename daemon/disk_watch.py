@@ -44,9 +44,9 @@ def look_at_hook_errors(places: Places, clock: Clock, findings: Findings) -> Non
 
 
 def _age(path: str, owner: int, clock: Clock) -> float:
-    """Return the seconds since a log's last line; infinite where there is none of this owner."""
+    """Return the seconds since a log's last line; infinite where there is no line of this owner's."""
     try:
         found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, PermissionError):  # in a directory that others may have made
         return math.inf
-    return clock.wall() - found.st_mtime if found.st_uid == owner else math.inf
+    return clock.wall() - found.st_mtime if found.st_size and found.st_uid == owner else math.inf
