@@ -23,7 +23,7 @@ LONG_LOG_BYTES = 128 * 1024 * 1024
 """Eight times what a log is cut back to: something keeps it from being folded in (never-again 117)."""
 
 REMEDIES: Mapping[str, str] = {
-    "queue": "Stop the daemon, move {path} (with -wal, -shm) aside and start it: what the spools hold is queued anew.",
+    "queue": "Restart the daemon: it keeps the damaged file beside a new one, and what the spools hold is queued anew.",
     "memory": "Stop the daemon, move {path} (with -wal, -shm) aside, start it, and `memsyncd import` your last export.",
     "evidence": "Restart the daemon: it keeps the damaged file beside a new one. What was delivered is not lost.",
     "foreign": "It is another program's: see to it with that one. This daemon changes no form of it.",
