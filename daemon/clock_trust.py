@@ -11,10 +11,13 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memsyncd import regular_file
 from memsyncd.clock import Clock, rfc3339
 
 NAME = "clock.json"
 """In the data directory."""
+
+MAX_BYTES = 64 * 1024
 
 DAY_SECONDS = 86_400.0
 
@@ -99,7 +102,7 @@ class ClockTrust:
 def read(path: Path) -> Seen | None:
     """Return what an earlier run wrote; None where there is nothing that makes sense."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(regular_file.content(path, MAX_BYTES))
         doubted = found["doubted"]
         seen = Seen(float(found["believed"]), None if doubted is None else float(doubted), float(found["last"]))
         seen.told()

@@ -17,6 +17,7 @@ from pathlib import Path
 from daemon import private_directory
 from daemon.intake.spool import Spool
 from daemon.pause_state import Moment, Pause, PausedProject, PauseState, encoded, read
+from memsyncd import regular_file
 from memsyncd.clock import rfc3339
 
 MARKER = "paused"
@@ -210,7 +211,7 @@ def _mark(marker: Path, pause: Pause | None) -> None:
             _write_private(marker, b"")
         return
     content = f"until {rfc3339(until)}\n".encode()
-    if not marker.exists() or marker.read_bytes() != content:
+    if not marker.exists() or regular_file.content(marker, len(content) + 1) != content:
         _write_private(marker, content, touched_at=until)
 
 
