@@ -131,7 +131,7 @@ def _errors(examined: Examination) -> Check:
             found = log.stat()
         except OSError:
             continue
-        if found.st_uid == examined.uid and (newest is None or found.st_mtime > newest[0]):
+        if found.st_size and found.st_uid == examined.uid and (newest is None or found.st_mtime > newest[0]):
             newest = (found.st_mtime, log)
     if newest is None:
         return passed("hook errors", "no hook has ever failed to write what it was given")
@@ -144,4 +144,4 @@ def _last_line(log: Path) -> str:
         file.seek(0, os.SEEK_END)
         file.seek(max(0, file.tell() - LAST_BYTES))
         lines = file.read().decode("ascii", "replace").splitlines()
-    return lines[-1] if lines else "its log is empty"
+    return lines[-1] if lines else "its log has no line"

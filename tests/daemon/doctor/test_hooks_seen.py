@@ -147,3 +147,15 @@ def test_what_hooks_could_not_do_is_told_for_a_day(home: Composed) -> None:
     old = time.time() - 2 * 86_400
     os.utime(log, (old, old))
     assert check(home)["hook errors"].ok
+
+
+def test_an_empty_log_of_hooks_does_not_hide_the_one_with_the_reason(home: Composed, tmp_path: Path) -> None:
+    """On a full disk a hook makes the one and writes into the other."""
+    home.places.hook_error_log.write_text("")
+    assert check(home)["hook errors"].ok
+    elsewhere = {"MEMSYNCD_HOME": "", "XDG_DATA_HOME": str(tmp_path / "d"), "XDG_RUNTIME_DIR": str(tmp_path / "r")}
+    for log, text in ((tmp_path / "r", "a line\n"), (tmp_path / "d", "")):
+        (log / "memsyncd").mkdir(parents=True)
+        (log / "memsyncd" / "hook-errors.log").write_text(text)
+    told = check(home, **elsewhere)["hook errors"]
+    assert not told.ok and "a line" in told.message and str(tmp_path / "r") in told.remedy
