@@ -14,6 +14,7 @@ from daemon.forgetting.excluding import purge_excluded
 from daemon.forgetting.forgetting import LEFT_OVER_SECONDS, Forgetting
 from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
+from daemon.intake.untold_end import leave_end
 from daemon.key_watch import KeyWatch
 from daemon.load_watch import LoadWatch
 from daemon.memory_watch import MemoryWatch
@@ -226,8 +227,10 @@ class Upkeep:
     def _end(self, over: Sequence[Ended]) -> None:
         """Queue the checkpoints of ended sessions; each is forgotten only once its own is in the queue."""
         parts = self._parts
+        spools = {spool.name: spool for spool in parts.served.spools()}
         for ended in over:
-            if session_over(ended.spool, ended.session_id, ended.why, parts.delivery):
+            is_left = leave_end(ended, spools[ended.spool], parts.served.store(ended.spool), parts.clock)
+            if is_left or session_over(ended.spool, ended.session_id, ended.why, parts.delivery):
                 parts.journal.note("session-over", spool=ended.spool, why=ended.why)
             parts.sessions.told(ended)
 

@@ -16,6 +16,7 @@ from memsyncd.hooks.record import UNKNOWN_SESSION, Record
 MAX_ID = 200
 MAX_PATH = 4096
 MAX_BYTES = 1 << 53
+NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 SESSIONS = keys("session_id", "conversation_id", "sessionId", "conversationId", "trajectory_id", "sessionID")
 PROJECTS: Paths = (*keys("cwd"), ("workspace_roots", 0), ("workspacePaths", 0), *keys("directory", "worktree"))
@@ -32,12 +33,14 @@ def records(handoff: Handoff, adapter: Adapter, redact: Redact) -> tuple[Record,
 
     `redact` takes secrets out of what is about to be cut; whole texts are the caller's to redact. A flush gives a
     record only of an answer it brings, for a session's end may come before its stop, or instead (facts 1.26). Where
-    nothing would be recorded of what has a field that nobody can read, all of it is kept under the action's name.
+    nothing would be recorded of what says something that nobody can read, all of it is kept under the action's name.
     """
     if is_unreadable(handoff):
         return (_unreadable(handoff, adapter, redact),)
     found = _READERS.get(handoff.action, _unknown)(handoff, adapter, redact)
-    return found if found or not _unknown_fields(handoff.hook_input, adapter) else _unknown(handoff, adapter, redact)
+    if found or all(value in NOTHING for value in _unknown_fields(handoff.hook_input, adapter).values()):
+        return found
+    return _unknown(handoff, adapter, redact)
 
 
 def is_unreadable(handoff: Handoff) -> bool:

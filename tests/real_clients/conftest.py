@@ -89,7 +89,7 @@ class Desk(Home):
         self.until(lambda: self.flushes(harness), f"no end of a session of {harness} came")
         self.until_quiet()
         assert self.flushes(harness) == {"session-end": "semantic-succeeded"}
-        told_end = re.search(f'"checkpoint:{harness}:(?!over:)', self.logged())
+        told_end = re.search(f'"checkpoint:{harness}:(?!over[:-])', self.logged())
         assert bool(told_end) is ended, "the end was noticed, not told" if ended else "the end was told"
         told = self.events(harness)
         assert [kind for kind, _ in told] == ["session_start", "user_prompt", "tool_result", "assistant_stop"]

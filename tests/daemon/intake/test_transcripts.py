@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
 from daemon.intake.transcript_waits import LOOK_SECONDS, WAIT_SECONDS
+from daemon.intake.untold_end import leave_end
 from daemon.pausing import Pauses
 from jobs.job import JobState
 from memsyncd.clock import rfc3339
@@ -82,6 +84,13 @@ class Talking(Ingesting):
     def payloads(self) -> list[dict[str, Any]]:
         with closing(sqlite3.connect(self.spool.evidence)) as connection:
             return [json.loads(row[0]) for row in connection.execute("SELECT payload_json FROM events ORDER BY id")]
+
+    def leave_end(self, why: str, harness: str = "kimi") -> bool:
+        """Leave the session's end; tell whether that was done."""
+        store = self.served.store(self.spool.name)
+        spool = Spool(self.spool.path, harness, own=True)
+        ended = Ended(self.spool.name, "s", "../e/1", why)
+        return leave_end(ended, spool, store, self.ingest.clock)
 
     def problems(self) -> list[str]:
         return [finding.code for finding in self.findings.all()]
@@ -208,6 +217,37 @@ def test_a_stop_that_another_hook_has_told_is_not_waited_for(at: Talking) -> Non
     at.write(*at.exchange("q2", "a2"))
     at.wait(1.0)
     assert at.texts() == ["q", "a", "a2"]
+
+
+@pytest.mark.parametrize("why", ["process-gone", "idle"])
+def test_an_end_that_no_hook_told_is_read_as_one_that_was(at: Talking, why: str) -> None:
+    """The agent was killed while its model spoke: what it had said by then is in the file alone. After a silence it may
+    go on, so that an exchange without an end is left to it."""
+    at.talk("q", "a")
+    at.scan()
+    assert not at.leave_end(why)
+    at.kimi("user-prompt", prompt=[{"type": "text", "text": "q2"}])
+    at.write(at.asked("q2"), at.said("Half an answer"))
+    at.scan()
+    assert at.leave_end(why)
+    assert at.leave_end(why)  # not read yet, it is left once
+    assert len(at.pending()) == 1
+    at.scan()
+    at.wait(WAIT_SECONDS + 1)
+    assert at.texts() == ["q", "a", "q2", *(["Half an answer"] if why == "process-gone" else [])]
+    assert [job.payload["reason"] for job in at.queue.jobs(kind="checkpoint")] == [
+        "session-end" if why == "process-gone" else "idle"
+    ]
+
+
+def test_an_end_whose_session_has_no_transcript_is_told_otherwise(at: Talking) -> None:
+    """As one of a harness whose payloads tell the answers, or whose file is gone."""
+    at.talk("q", "a")
+    at.scan()
+    at.write(at.asked("q2"))
+    at.wire.unlink()
+    assert not at.leave_end("process-gone")
+    assert not at.leave_end("process-gone", harness="claude-code")
 
 
 def test_what_is_old_already_is_not_waited_for(at: Talking) -> None:

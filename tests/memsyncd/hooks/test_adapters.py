@@ -1,7 +1,7 @@
 """Each harness's payloads become records as its data says; nothing that comes is lost or fatal."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -124,6 +124,8 @@ def test_a_field_nobody_has_told_us_of_is_kept(one: Recorded) -> None:
         [record] = found
         assert (record.kind, record.payload) == (told.action, {"hook_input": newer.hook_input})
         assert record.session_id == session_of(told)
+        empty = replace(newer, hook_input={**told.hook_input, "newer_field": None, "newest_field": []})
+        assert records_for(empty, one.harness) == ()
         return
     for old, new in zip(known, found, strict=True):
         assert "unfamiliar" not in old.payload and "unfamiliar_keys" not in old.payload
