@@ -13,6 +13,10 @@ _FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 """The second: no room for the memory that processes share beside the file."""
 
 
+AGAIN_SECONDS = 10.0
+"""A file of this machine is tried again so soon, for a look costs nothing, and there is room or no lock any more."""
+
+
 class DamagedStore(NeedsPerson):
     """`memory.sqlite3` is no sound database. Nothing is read from it or written to it until somebody acts."""
 
@@ -44,9 +48,9 @@ def _of_sqlite(error: sqlite3.Error, path: Path) -> PlatformError:
             return Unreachable(f"the memory store cannot be read: {why}")
         return DamagedStore("the memory store is damaged: move memory.sqlite3 aside, or restore it from a backup")
     if code in _LOCKED:
-        return Busy("the memory store is in use by another process")
+        return Busy("the memory store is in use by another process", retry_after=AGAIN_SECONDS)
     if code in _FULL or extended in _FULL:
-        return StoreFull("no space left for the memory store")
+        return StoreFull("no space left for the memory store", retry_after=AGAIN_SECONDS)
     if isinstance(error, sqlite3.OperationalError):
         return Unreachable(f"the memory store cannot be used: {error}")
     return DamagedStore(f"the memory store does not answer as it should: {error}")

@@ -464,8 +464,9 @@ def test_a_store_locked_by_another_is_busy(path: Path, monkeypatch: pytest.Monke
     platform.ping()
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(Busy):
+    with pytest.raises(Busy) as refused:
         platform.add(batch("We use pnpm."))
+    assert refused.value.retry_after == 10.0  # and not the minutes that a platform elsewhere is given
     assert ask(platform, "pnpm") == []
     other.execute("ROLLBACK")
     other.close()
