@@ -16,7 +16,9 @@ def problem(home: Home, code: str, *words: str) -> dict[str, Any]:
 
 def until_told(home: Home, code: str, *words: str, exits: int = RED) -> None:
     """Wait until the status tells of it with those words, and see that the command says so with what to do."""
-    home.until(lambda: problem(home, code, *words), f"{code} is not told")
+    home.until(
+        lambda: problem(home, code, *words).get("degrades") == (exits == RED), f"{code} is not told as it should be"
+    )
     done = home.run("status")
     told = plain(done.stdout)
     found = problem(home, code, *words)

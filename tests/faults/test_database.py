@@ -2,19 +2,27 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.end_to_end.conftest import Home
-from tests.faults.seen import AMBER, problem, session, until_delivered, until_told, until_well
+from tests.faults.seen import AMBER, delivered, problem, session, until_delivered, until_told, until_well
 
 PAGE = 4096
 
 
 def overwrite(path: Path, *, log: bool) -> None:
-    """Let a disk give other bytes than were written: every page but the first, or the log that holds the newest."""
-    if not log:
-        with closing(sqlite3.connect(path)) as connection:
+    """Let a disk give other bytes than were written: every page but the first, or the log that holds the newest.
+
+    What the daemon remembers of them is made old first, as by any other program that writes there.
+    """
+    with closing(sqlite3.connect(path)) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version}")
+        if not log:
             assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
     target = Path(f"{path}-wal") if log else path
     with target.open("r+b") as file:
@@ -27,13 +35,17 @@ def copies(path: Path) -> list[str]:
     return [each.name for each in path.parent.glob(f"{path.name}.corrupt-*[0-9]")]
 
 
-def test_evidence_overwritten(hosted: Home) -> None:
+BOTH = pytest.mark.parametrize("log", [False, True], ids=["its pages", "its log"])
+
+
+@BOTH
+def test_evidence_overwritten(hosted: Home, log: bool) -> None:
     """It is kept and begun anew at once; another spool, and what comes afterwards, is delivered."""
     hosted.start()
     session(hosted, "before")
     until_delivered(hosted, "before")
     evidence = hosted.spool() / "evidence.sqlite3"
-    overwrite(evidence, log=False)
+    overwrite(evidence, log=log)
     session(hosted, "after")
     session(hosted, "beside", "codex")
     until_delivered(hosted, "before", "beside", "after")
@@ -42,7 +54,8 @@ def test_evidence_overwritten(hosted: Home) -> None:
     assert not problem(hosted, "spool-failing")
 
 
-def test_the_queue_overwritten(hosted: Home) -> None:
+@BOTH
+def test_the_queue_overwritten(hosted: Home, log: bool) -> None:
     """It is kept and begun anew without a restart; what waited for the platform is queued again and delivered once."""
     daemon = hosted.start()
     session(hosted, "before")
@@ -50,7 +63,7 @@ def test_the_queue_overwritten(hosted: Home) -> None:
     hosted.api.refuse_connections()
     session(hosted, "waits")
     hosted.until(lambda: hosted.status()["jobs"]["waiting"] > 1, "nothing waits")
-    overwrite(hosted.places.queue_file, log=False)
+    overwrite(hosted.places.queue_file, log=log)
     session(hosted, "beside", "codex")
     until_told(hosted, "queue-renewed", str(hosted.places.queue_file), exits=AMBER)
     hosted.api.accept_connections()
@@ -94,3 +107,56 @@ def test_the_memories_overwritten(home: Home) -> None:
     with closing(sqlite3.connect(memories)) as learnt:
         assert [run for (run,) in learnt.execute("SELECT run_id FROM extraction_events")] == ["after"]
     assert home.run("search", "question").returncode == 0
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the write lock of a database, as a program does that thinks for long inside a transaction."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_evidence_locked(hosted: Home) -> None:
+    """The neighbour is delivered while it lasts; what waits is once the lock is gone."""
+    hosted.start()
+    session(hosted, "before")
+    until_delivered(hosted, "before")
+    with locked(hosted.spool() / "evidence.sqlite3"):
+        session(hosted, "waits")
+        until_told(hosted, "spool-locked", f"fuser {hosted.spool()}/evidence.sqlite3")
+        session(hosted, "beside", "codex")
+        hosted.until(lambda: delivered(hosted) == ["before", "beside"], "the neighbour is not delivered")
+    until_delivered(hosted, "before", "beside", "waits")
+    until_well(hosted, "spool-locked")
+
+
+def test_the_queue_locked(hosted: Home) -> None:
+    """What is captured is recorded, and questions are answered; nothing is sent twice or given up for it."""
+    hosted.start()
+    session(hosted, "before")
+    until_delivered(hosted, "before")
+    with locked(hosted.places.queue_file):
+        session(hosted, "waits")
+        until_told(hosted, "spool-waits", "locked", "fuser")
+        assert hosted.run("search", "question").returncode == 0
+        assert hosted.run("jobs", "list").returncode == 0
+    until_delivered(hosted, "before", "waits")
+    until_well(hosted, "spool-waits")
+    assert hosted.status()["jobs"]["dead"] == 0
+
+
+def test_the_memories_locked(home: Home) -> None:
+    """What waits for them uses up no attempt, and searches are answered from what is there."""
+    home.environ["MEMSYNCD_PLATFORM_MAX_COOLDOWN_SECONDS"] = "1"
+    home.start()
+    session(home, "before")
+    home.until_quiet()
+    with locked(home.places.memory_file):
+        session(home, "waits")
+        until_told(home, "busy", "in use by another process")
+        assert home.run("search", "question").returncode == 0
+    home.until_quiet()
+    until_well(home, "busy")
+    assert home.status()["jobs"]["dead"] == 0
