@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # no link is followed, no FIFO waited for
+_PIECE = 1 << 16
+"""Bytes read at once: room for all that a file may hold would be asked of the system for each small one."""
+
 _HELD = frozenset({errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES})
 
 
@@ -74,7 +77,7 @@ class Disk:
         """Return the first `size` bytes, or what there is."""
         parts: list[bytes] = []
         have = 0
-        while have < size and (part := os.pread(descriptor, size - have, have)):
+        while have < size and (part := os.pread(descriptor, min(size - have, _PIECE), have)):
             parts.append(part)
             have += len(part)
         return b"".join(parts)

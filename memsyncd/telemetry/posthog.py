@@ -89,6 +89,8 @@ def wire(line: bytes, sender: Sender, redact: Callable[[str], str] = redaction.r
             return Unsendable.NOT_ALLOWED
         own = None
     distinct_id = own if isinstance(own, str) and _names_somebody(own) else sender.distinct_id
+    if redact(distinct_id) != distinct_id:
+        distinct_id = sender.distinct_id  # a secret is nobody's name
     if not event.event.strip() or not _UUID.fullmatch(event.uuid) or not _names_somebody(distinct_id):
         return Unsendable.INCOMPLETE
     timestamp = event.timestamp if from_rfc3339(event.timestamp) is not None else ""

@@ -12,6 +12,7 @@ NAMES = (
     "settings",
     "platform_answers",
     "imported_notes",
+    "telemetry_files",
 )
 
 
