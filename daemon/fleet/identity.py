@@ -20,15 +20,16 @@ def own_name(data: Path) -> str:
     Raises ConfigurationError where the file holds something else, OSError where it cannot be written.
     """
     path = data / NAME
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
+    if os.path.lexists(path):
         return _read(path)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        name = secrets.token_hex(_BYTES)
+    name = secrets.token_hex(_BYTES)
+    temporary = path.with_name(f".{NAME}.{os.getpid()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(temporary, flags, 0o600), "w", encoding="ascii") as file:
         file.write(name)
         file.flush()
         os.fsync(file.fileno())
+    os.rename(temporary, path)  # whole or not at all: half a name would keep the daemon from every later start
     return name
 
 
