@@ -29,8 +29,11 @@ KILLS = int(os.environ.get("MEMSYNCD_KILLS", "1000"))
 FEW_KILLS = 10
 """Of the everyday run."""
 
-LIVES = (0.05, 2.0)
-"""Seconds from a daemon's start to its death. It is ready after about half a second."""
+YOUNG = (0.05, 1.0)
+"""Seconds from the start of a process to its death, of every second one; a daemon answers after about half a second."""
+
+GROWN = (0.0, 2.0)
+"""Seconds from its first answer to its death, of the others: also on a busy machine they are killed at their work."""
 
 TOKEN = re.compile(r"agent\d+-session\d+-turn\d+-(?:ask|say|call\d+)")
 
@@ -81,8 +84,10 @@ def kill_at_random(home: Home, kills: int, random: Random) -> None:
     """Start the daemon and kill it, so many times."""
     for number in range(kills):
         daemon = home.start(wait=False)
+        if number % 2:
+            home.until(home.status, "it did not answer", 60.0)
         try:
-            code = daemon.wait(random.uniform(*LIVES))
+            code = daemon.wait(random.uniform(*(GROWN if number % 2 else YOUNG)))
         except subprocess.TimeoutExpired:
             home.stop(signal.SIGKILL)
         else:

@@ -27,18 +27,20 @@ LONG = "x" * 50_000
 
 
 class Fuse:
-    """Burns at the n-th step it is told of; None: never."""
+    """Burns at the n-th step it is told of; None: never. `burnt` names the step at which it did."""
 
     def __init__(self, at: int | None = None) -> None:
         self.left = at
         self.steps = 0
+        self.burnt = ""
 
-    def step(self, *_: object) -> None:
+    def step(self, name: str) -> None:
         self.steps += 1
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 self.left = None
+                self.burnt = name
                 raise Crash
 
 
@@ -55,9 +57,9 @@ class FusedStore:
             return value
 
         def write(*arguments: Any, **named: Any) -> Any:
-            self._fuse.step()
+            self._fuse.step(f"evidence: before {name}")
             answer = value(*arguments, **named)
-            self._fuse.step()
+            self._fuse.step(f"evidence: after {name}")
             return answer
 
         return write
@@ -67,9 +69,9 @@ class FusedStore:
 def fused(fuse: Fuse, platform: ScriptedPlatform) -> Iterator[Delivering]:
     with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
         made = Delivering(Path(directory), platform, wrap=lambda store: FusedStore(store, fuse))
-        platform.on_call = fuse.step
-        platform.on_commit = fuse.step
-        made.before_finish = fuse.step
+        platform.on_call = lambda name: fuse.step(f"platform: before {name}")
+        platform.on_commit = lambda: fuse.step("platform: after its commit, before its answer")
+        made.before_finish = lambda job: fuse.step(f"queue: before the end of a {job.kind}")
         try:
             yield made
         finally:
@@ -127,8 +129,8 @@ def test_a_crash_at_any_step_loses_and_doubles_nothing(script: str) -> None:
             job = session(made)
             settle(made)
             delivered = [text[:8] for text in platform.delivered()]
-            assert Counter(delivered) == Counter(["first xx", "second x", "question", "answer 2"]), f"step {at}"
-            assert made.job(job).state is JobState.DONE, f"step {at}"
+            assert Counter(delivered) == Counter(["first xx", "second x", "question", "answer 2"]), fuse.burnt
+            assert made.job(job).state is JobState.DONE, fuse.burnt
             assert_legal(made)
         at, steps = at + 1, max(steps, fuse.steps)
     assert steps > 20
@@ -144,8 +146,8 @@ def test_a_crash_after_giving_up_does_not_begin_again() -> None:
             made.exchange()
             job = made.ask()
             settle(made)
-            assert platform.count("add") in (MAX_ATTEMPTS, MAX_ATTEMPTS + 1), f"step {at}"
-            assert (made.packet().status, made.packet().attempts) == (PacketStatus.GAVE_UP, MAX_ATTEMPTS), f"step {at}"
+            assert platform.count("add") in (MAX_ATTEMPTS, MAX_ATTEMPTS + 1), fuse.burnt
+            assert (made.packet().status, made.packet().attempts) == (PacketStatus.GAVE_UP, MAX_ATTEMPTS), fuse.burnt
             assert made.job(job).state is JobState.DEAD
         at, steps = at + 1, max(steps, fuse.steps)
 

@@ -9,12 +9,22 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
+from memsyncd.telemetry.salt import NAME as SALT
+from memsyncd.telemetry.salt import Salt
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.killing.beside import run_beside
 from tests.end_to_end.killing.hosted import served
 from tests.end_to_end.killing.scenario import ONCE, Case, Scenario
 from tests.end_to_end.test_forgetting import WORD, search, tell, where
 from tests.fakes.mem0_api import FakeMem0
+from tests.fakes.posthog import PROJECT_KEY
+
+TOLD = {
+    "MEMSYNCD_TELEMETRY_ENABLED": "true",
+    "MEMSYNCD_TELEMETRY_ENDPOINT": "http://127.0.0.1:9",
+    "MEMSYNCD_TELEMETRY_API_KEY": PROJECT_KEY,
+}
+"""Telemetry is on, and nobody listens: what is told of the project waits on the disk too."""
 
 
 def forget_through_the_daemon(arguments: Sequence[str]) -> int:
@@ -31,6 +41,7 @@ class Forgetting(Scenario):
     def seed(self, home: Home) -> None:
         self._dropped = Path(tempfile.mkdtemp(prefix="m-", dir="/tmp"))
         self.arguments = ("forget", "--yes", "--cwd", str(home.project))
+        home.environ |= TOLD
         tell(home, "s1")
         shutil.copytree(home.spool() / "pending", self._dropped, dirs_exist_ok=True)
         home.start()
@@ -46,18 +57,30 @@ class Forgetting(Scenario):
     def unseed(self) -> None:
         shutil.rmtree(self._dropped)
 
+    def connect(self, case: Case) -> None:
+        case.home.environ |= TOLD
+
     def meanwhile(self, case: Case) -> None:
         """Let the very files come again that the hooks had dropped before."""
-        if self.leaves_the_same(case):
+        if (case.home.places.data / "forgotten.json").exists():
             for path in self._dropped.glob("*.json"):
                 shutil.copy(path, case.home.spool() / "pending" / path.name)
 
     def leaves_the_same(self, case: Case) -> bool:
+        """Look beyond what waits to be told; how often that was tried is in its name."""
+        for path in case.home.root.rglob("telemetry*"):
+            if path.suffix in (".jsonl", ".sending"):
+                path.unlink()
         return (case.home.places.data / "forgotten.json").exists()
 
     def assert_none_is_lost(self, case: Case) -> None:
-        held = where(case.home.places.data, WORD)
-        assert bool(held) is not self.leaves_the_same(case), held
+        data = case.home.places.data
+        begun = (data / "forgotten.json").exists()
+        hashed = Salt(data / SALT).hash("s1")
+        assert hashed is not None
+        for word in (WORD, hashed):
+            held = where(data, word)
+            assert bool(held) is not begun, (word, held)
 
 
 class ForgettingBesideDaemon(Forgetting):

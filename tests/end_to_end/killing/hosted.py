@@ -45,6 +45,8 @@ class Hosted(Scenario):
 
     def assert_none_is_lost(self, case: Case) -> None:
         assert_delivered_once(case.home)
+        statement = "SELECT DISTINCT attempts FROM flushes"
+        assert case.rows(case.home.spool() / "evidence.sqlite3", statement) == [(0,)], "a kill used up an attempt"
 
 
 class AfterClaims(Hosted):

@@ -41,6 +41,11 @@ class Matrix:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def points(self, scenario: Scenario) -> Sequence[Point]:
+        """Return the points that the scenario's command has."""
+        with Stage(scenario) as stage, self._forker() as forker:
+            return stage.rehearse(forker)
+
     def kill(self, scenario: Scenario, choose: Choose) -> list[Result]:
         """Kill the scenario's command at the points that are chosen of all it has."""
         with Stage(scenario) as stage:

@@ -1,12 +1,10 @@
 """A session delivered to a Mem0 server of one's own, whose answer to a batch confirms it."""
 
-from collections import Counter
 from contextlib import AbstractContextManager
 from typing import Any
 
 from tests.end_to_end.killing.hosted import Hosted
 from tests.end_to_end.killing.scenario import Case
-from tests.end_to_end.test_recorded_session import assert_delivered_once
 from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
 
 
@@ -27,9 +25,3 @@ class OwnServer(Hosted):
             "MEM0_API_KEY": SERVER_KEY,
             "MEMSYNCD_RETRY_FIRST_DELAY_SECONDS": "0.1",
         }
-
-    def requests(self, case: Case) -> Counter[Any]:
-        return Counter(str(request.json["messages"]) for request in case.service.requests("add"))
-
-    def assert_none_is_lost(self, case: Case) -> None:
-        assert_delivered_once(case.home)

@@ -64,11 +64,15 @@ class Telemetry(Scenario):
         claim = plugin.path / "telemetry-9-deadbeef-a1.sending"
         claim.write_text(_lines(2))
         os.utime(claim, (time.time() - LEASE_SECONDS,) * 2)
+        old = plugin.path / "telemetry-9-cafebabe-a3.rejected"
+        old.write_text("no event\n")
+        os.utime(old, (time.time() - 30 * 86_400,) * 2)
 
     def meanwhile(self, case: Case) -> None:
         """Let ten minutes pass."""
         for path in case.home.root.rglob("telemetry-*"):
-            os.utime(path, (time.time() - LEASE_SECONDS,) * 2)
+            if path.suffix in (".sending", ".partial"):
+                os.utime(path, (time.time() - LEASE_SECONDS,) * 2)
 
     def leaves_the_same(self, case: Case) -> bool:
         """Look beyond what cannot be sent, which is kept for a week, twice where the kill came in between."""
@@ -93,6 +97,28 @@ class Telemetry(Scenario):
             seen |= ids
         assert again <= 1, f"{again} requests came again"
         assert max(counts.values()) <= 2
+
+
+class TelemetryOff(Scenario):
+    """Once somebody says no, what was spooled goes before anything else happens, and nothing is ever sent."""
+
+    name = "telemetry switched off"
+
+    def serving(self) -> AbstractContextManager[Any]:
+        return FakePostHog()
+
+    def connect(self, case: Case) -> None:
+        case.home.environ["MEMSYNCD_TELEMETRY_ENDPOINT"] = case.service.url
+
+    def seed(self, home: Home) -> None:
+        home.exchange("s1", 1)
+        for directory in (home.spool(), home.places.data):
+            for name in ("telemetry.jsonl", "telemetry-9-deadbeef-a1.sending", "telemetry-9-deadbeef-a1.corrupt"):
+                (directory / name).write_text(_lines(2))
+
+    def assert_none_is_lost(self, case: Case) -> None:
+        assert case.service.connections == 0
+        assert not [path for path in case.home.root.rglob("telemetry*") if MARK in path.read_text()]
 
 
 def _lines(number: int) -> str:
