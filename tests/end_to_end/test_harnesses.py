@@ -29,7 +29,7 @@ RECORDED = {
     "antigravity": "user_prompt assistant_stop",
     "gemini-cli": "session_start user_prompt tool_result assistant_stop",
     "copilot": "session_start user_prompt tool_result tool_failure subagent_stop assistant_stop",
-    "opencode": "session_start user_prompt tool_result assistant_stop",
+    "opencode": "session_start user_prompt tool_result tool_failure assistant_stop",
     "windsurf": "user_prompt tool_result tool_result tool_result assistant_stop",
     "generic": "session_start user_prompt tool_result subagent_stop assistant_stop",
 }
