@@ -55,7 +55,8 @@ def insert(connection: sqlite3.Connection, memory: NewMemory, counts: Counter[st
     terms = terms_of(memory.text)
     context = terms_of(memory.context)
     extra = [term for term in dict.fromkeys([*context.words, *context.parts, *context.grams]) if term not in terms.all]
-    directories = [value for value in memory.metadata.get("dirs") or () if isinstance(value, str)]
+    listed = memory.metadata.get("dirs")
+    directories = [value for value in listed if isinstance(value, str)] if isinstance(listed, list | tuple) else []
     scope = memory_tokens(
         *memory.lane.split(),
         user_id=memory.user_id,

@@ -101,11 +101,11 @@ def _lanes(told: Mapping[str, Any], asker: Asker) -> str | None:
 
 
 def _bounded(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return metadata, of too much only what a filter or a reader needs."""
-    if len(json.dumps(metadata)) <= MAX_METADATA_CHARS:
-        return metadata
-    return {
-        name: metadata[name]
-        for name in ("dirs", "branch")
-        if name in metadata and len(json.dumps(metadata[name])) <= MAX_TEXT_CHARS
-    }
+    """Return metadata, of too much only what a filter or a reader needs; none of what is nested too deeply for JSON."""
+    try:
+        if len(json.dumps(metadata)) <= MAX_METADATA_CHARS:
+            return metadata
+        needed = {name: metadata[name] for name in ("dirs", "branch") if name in metadata}
+        return {name: value for name, value in needed.items() if len(json.dumps(value)) <= MAX_TEXT_CHARS}
+    except RecursionError:
+        return {}

@@ -247,3 +247,25 @@ def test_what_was_heard_is_found_at_once_and_kept_together(path: Path) -> None:
     index.hear([memory("last")], asker)
     index.close()
     assert len(rows(path)) == HEARD_AT_ONCE + 3
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"dirs": 7}, {"dirs": {"a": 1}}, {"dirs": "src"}, {"dirs": [7, "src", None]}, {"branch": ["main"]}, {"run_id": 7},
+        {"x": nested(5_000)}, {"x": float("nan")},
+    ],
+)  # fmt: skip
+def test_metadata_of_any_kind_costs_no_answer(index: LocalIndex, odd: dict[str, Any]) -> None:
+    """A search that found such a memory is answered, and the memory is known; by a directory only where it names one."""
+    index.remember(QUERY, [memory("odd", **TEAM, **odd), memory("sound", **TEAM, dirs=["src"])])
+    assert ids(index.search(QUERY)) == {"odd", "sound"}
+    within = ids(index.search(replace(QUERY, scope="dir", directory="src")))
+    assert within == ({"odd", "sound"} if odd.get("dirs") == [7, "src", None] else {"sound"})
