@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: run test lint types arrows tests demo bench soak real-clients man clean
+.PHONY: run test lint types arrows tests demo bench soak real-clients man audit clean
 
 run: .venv/installed
 	@$(BIN)/memsyncd run
@@ -61,6 +61,15 @@ bench: .venv/installed-dev
 man: .venv/installed
 	$(BIN)/python -m daemon.cli.manual > docs/memsyncd.1
 
+# Known faults of the pinned versions (docs/security.md). It asks an advisory database, so it is no part of `test`; one
+# that cannot be looked up is a failure. Its own packages stay out of ours.
+audit: .audit/bin/pip-audit constraints.txt
+	.audit/bin/pip-audit --strict --no-deps --disable-pip -r constraints.txt
+
+.audit/bin/pip-audit:
+	$(PYTHON) -m venv .audit
+	.audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "memsyncd needs Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -74,4 +83,4 @@ man: .venv/installed
 	@touch $@
 
 clean:
-	rm -rf .venv .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf .venv .audit .clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
