@@ -128,9 +128,9 @@ def _fleet(fleet: Mapping[str, Any]) -> str:
     told = [role]
     if fleet.get("packets_out"):
         told.append(counted(fleet["packets_out"], "packet of ours under way", "packets of ours under way"))
-    jobs = fleet.get("jobs") or {}
-    names = (("ready", "ready"), ("waiting", "waiting"), ("claimed", "running"), ("dead", "given up"))
-    told.append("of all machines " + ", ".join(f"{jobs.get(key) or 0:,} {word}" for key, word in names))
+    if jobs := fleet.get("jobs"):
+        names = (("ready", "ready"), ("waiting", "waiting"), ("claimed", "running"), ("dead", "given up"))
+        told.append("of all machines " + ", ".join(f"{jobs.get(key) or 0:,} {word}" for key, word in names))
     return "; ".join(told)
 
 

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -26,11 +26,17 @@ from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence.errors import EvidenceError
 
+if TYPE_CHECKING:
+    from jobs.queue.postgres.queue import PostgresQueue
+
 UNREACHABLE = "shared-queue-unreachable"
 """The finding while the database cannot be used."""
 
 UPKEEP_SECONDS = 15.0
 """Between two looks at the database's clock; half as often as its listener looks for lost news."""
+
+REST_SECONDS = 10.0
+"""After so long without a packet to put in or to learn of an edge holds no connection: a server has a few hundred."""
 
 PRUNE_SECONDS = 3600.0
 
@@ -58,6 +64,7 @@ class Fleet:
     on_finish: OnFinish = lambda *_: None
     workers: Workers | None = field(default=None, init=False)
     _fingerprints: dict[str, str] = field(default_factory=dict, init=False)
+    _problem: str = field(default="", init=False)
     _upkept_at: float = field(default=float("-inf"), init=False)
     _pruned_at: float = field(default=float("-inf"), init=False)
 
@@ -87,8 +94,10 @@ class Fleet:
         try:
             self._look()
         except QueueError as error:
-            self.findings.report(UNREACHABLE, detail=str(error))
+            self._problem = str(error)
+            self.findings.report(UNREACHABLE, detail=self._problem)
         else:
+            self._problem = ""
             self.findings.clear(UNREACHABLE)
 
     def stop(self, seconds: float) -> bool:
@@ -117,26 +126,35 @@ class Fleet:
         return [*(self.workers.dead_threads() if self.workers else ()), *(queue.dead_threads() if queue else ())]
 
     def told(self) -> dict[str, Any]:
-        """Return what a status tells of it; raises nothing."""
+        """Return what a status tells of it; raises nothing. Of all machines' jobs only a worker tells: there are many
+        edges, and each is asked for its status every few seconds."""
         queue = self.connection.opened
-        document: dict[str, Any] = {"role": self.role, "place": queue.place if queue else "", "reached": False}
+        document: dict[str, Any] = {
+            "role": self.role,
+            "place": queue.place if queue else "",
+            "reached": not self._problem,
+        }
+        if self._problem:
+            document["problem"] = self._problem
         if self.learner is not None:
-            document["packets_out"] = self._packets_out(self.learner)
+            document["packets_out"] = self._packets("packets_shared")
+        if self.worker is None or queue is None:
+            return document
         try:
-            counts = self.connection.queue().counts()
+            counts = queue.counts()
         except QueueError as error:
-            return document | {"problem": str(error)}
+            return document | {"reached": False, "problem": str(error)}
         told = {name: getattr(counts, name) for name in counts.__slots__}
-        return document | {"reached": True, "listening": queue.is_listening if queue else False, "jobs": told}
+        return document | {"listening": queue.is_listening, "jobs": told}
 
-    @staticmethod
-    def _packets_out(learner: Learner) -> int:
-        """Return how many packets of this machine are in the shared queue, as far as can be told."""
-        out = 0
-        for _, store in learner.stores():
+    def _packets(self, *names: str) -> int:
+        """Return how many packets of this machine are so, as far as can be told."""
+        found = 0
+        for _, store in self.learner.stores() if self.learner else ():
             with contextlib.suppress(EvidenceError):
-                out += store.counts()["packets_shared"]
-        return out
+                counts = store.counts()
+                found += sum(counts[name] for name in names)
+        return found
 
     @property
     def _sure_to_come(self) -> frozenset[str]:
@@ -149,6 +167,9 @@ class Fleet:
         now = self.clock.monotonic()
         if self.worker is not None and self.workers is None:
             self._start_workers()
+        if self.worker is None:
+            self._look_as_edge(queue, now)
+            return
         if now - self._upkept_at >= UPKEEP_SECONDS:
             self._upkept_at = now
             queue.shift_clock(0.0)
@@ -156,6 +177,15 @@ class Fleet:
         if now - self._pruned_at >= PRUNE_SECONDS:
             self._pruned_at = now
             self._prune()
+
+    def _look_as_edge(self, queue: "PostgresQueue", now: float) -> None:
+        """See that the database answers while there is something to tell it, and hold no connection otherwise. Its
+        clock, and what has had its days, are looked after by workers."""
+        if now - self._upkept_at >= UPKEEP_SECONDS or self._problem:
+            self._upkept_at = now
+            if self._packets("packets_open", "packets_shared"):
+                queue.get(LEARN)
+        queue.rest(REST_SECONDS)
 
     def _start_workers(self) -> None:
         queue = self.connection.queue()
@@ -177,8 +207,6 @@ class Fleet:
 
     def _take_up_keys(self) -> None:
         """Let an account's batches go where its key is another than before."""
-        if self.worker is None:
-            return
         queue = self.connection.queue()
         for name, fingerprint in self.accounts.fingerprints().items():
             if fingerprint and self._fingerprints.get(name) not in (None, fingerprint):

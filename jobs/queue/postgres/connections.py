@@ -1,6 +1,7 @@
 """The connections of one process, few and bounded: whoever needs one takes it, uses it and puts it back."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,8 +15,12 @@ from jobs.queue.postgres.storage import Connection
 class Connections:
     """At most `limit` at a time; who comes beyond waits for one."""
 
-    def __init__(self, connect: Callable[[], Connection], limit: int) -> None:
+    def __init__(
+        self, connect: Callable[[], Connection], limit: int, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._connect = connect
+        self._monotonic = monotonic
+        self._used_at = monotonic()
         self._room = threading.BoundedSemaphore(limit)
         self._lock = threading.Lock()
         self._idle: list[Connection] = []
@@ -40,6 +45,11 @@ class Connections:
         for connection in idle:
             connection.close()
 
+    def drop_unused(self, seconds: float) -> None:
+        """Let go of all where none was used for so long: a server has few for many machines."""
+        if self._idle and self._monotonic() - self._used_at >= seconds:
+            self.drop_idle()
+
     def close(self) -> None:
         """Close them; those in use when they are put back."""
         self._closed = True
@@ -55,6 +65,7 @@ class Connections:
 
     def _put_back(self, connection: Connection) -> None:
         with self._lock:
+            self._used_at = self._monotonic()
             if not self._closed and connection.info.transaction_status is TransactionStatus.IDLE:
                 self._idle.append(connection)
                 return

@@ -207,6 +207,10 @@ class PostgresQueue:
             pruned += step
         return pruned
 
+    def rest(self, seconds: float) -> None:
+        """Let go of the connections where none was used for so long; the next call opens one."""
+        self._connections.drop_unused(seconds)
+
     def close(self) -> None:
         """Stop listening and close the connections."""
         self._listener.stop()
