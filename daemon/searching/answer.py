@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memsyncd.platforms.metadata import bounded
 from memsyncd.platforms.platform import Memory
 
 LOCAL_INDEX = "local-index"
@@ -41,5 +42,5 @@ def memory_document(memory: Memory) -> dict[str, Any]:
         "category": memory.category,
         "score": memory.score,
         "created_at": memory.created_at,
-        "metadata": dict(memory.metadata),
+        "metadata": dict(bounded(memory.metadata)),
     }

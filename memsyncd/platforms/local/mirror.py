@@ -14,12 +14,11 @@ from memsyncd.platforms.local import memories
 from memsyncd.platforms.local.candidate import PERSONAL, PROJECT
 from memsyncd.platforms.local.memories import NewMemory
 from memsyncd.platforms.local.scope_filter import UNPLACED
+from memsyncd.platforms.metadata import bounded
 from memsyncd.platforms.platform import Memory
 
 MAX_TEXT_CHARS = 4_000
 """Of a mirrored memory's text (facts 7.10 keep as much of a shown one)."""
-
-MAX_METADATA_CHARS = 16_000
 
 _IDS = ("user_id", "agent_id", "app_id", "run_id")
 
@@ -53,7 +52,7 @@ def row_of(memory: Memory, asker: Asker, *, platform: str, now: str) -> NewMemor
         run_id=run_id if isinstance(run_id, str) else "",
         packet_id="",
         batch=0,
-        metadata=_bounded(memory.metadata),
+        metadata=bounded(memory.metadata),
         score=0.0,
         context="",
         created_at=memory.created_at if from_rfc3339(memory.created_at) is not None else now,
@@ -98,14 +97,3 @@ def _lanes(told: Mapping[str, Any], asker: Asker) -> str | None:
     lanes = [PROJECT] if told["agent_id"] and told["agent_id"] in asker.agent_ids else []
     lanes += [PERSONAL] if told["user_id"] == asker.user_id else []
     return " ".join(lanes) or None
-
-
-def _bounded(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return metadata, of too much only what a filter or a reader needs; none of what is nested too deeply for JSON."""
-    try:
-        if len(json.dumps(metadata)) <= MAX_METADATA_CHARS:
-            return metadata
-        needed = {name: metadata[name] for name in ("dirs", "branch") if name in metadata}
-        return {name: value for name, value in needed.items() if len(json.dumps(value)) <= MAX_TEXT_CHARS}
-    except RecursionError:
-        return {}

@@ -89,6 +89,13 @@ def test_the_platform_answers_in_the_agreed_shape() -> None:
     }
 
 
+def test_metadata_without_end_stays_out_of_an_answer() -> None:
+    """Who asks waits for a memory: a hook takes a million bytes, and drops an answer that is longer."""
+    found = replace(FOUND, metadata={"branch": "main", "log": "x" * 300_000})
+    answer = searching(Asked(act=lambda: [found] * 5)).answer(REQUEST)
+    assert [each["metadata"] for each in answer.document()["memories"]] == [{"branch": "main"}] * 5
+
+
 @pytest.mark.parametrize(
     ("scope", "agents"),
     [
