@@ -46,6 +46,12 @@ await hooks["experimental.chat.system.transform"]({ sessionID: "s1" }, { system 
 await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s1", callID: "c1" }, { args: { command: "make" } });
 await hooks["tool.execute.after"]({ tool: "bash", sessionID: "s1", callID: "c1" }, { output: "done" });
 await hooks["tool.execute.after"]({ tool: "read", sessionID: "child", callID: "c2", args: { filePath: "x" } }, { output: "y" });
+await hooks["tool.execute.after"]({ tool: "test", sessionID: "s1", callID: "c3" }, { output: "2 failed", metadata: { exit: 1 } });
+const part = { type: "tool", tool: "grep", callID: "c4", sessionID: "child" };
+await told("message.part.updated", { part: { ...part, state: { status: "running", input: { pattern: "x" } } } });
+await told("message.part.updated", { part: { ...part, state: { status: "error", input: { pattern: "x" }, error: "no rg" } } });
+await told("message.part.updated", { part: { type: "text", text: "x" } });
+await told("message.part.updated", {});
 await hooks["experimental.session.compacting"]({ sessionID: "s1" }, { context: [] });
 await told("session.idle", { sessionID: "s1" });
 await told("session.idle", { sessionID: "child" });
@@ -91,7 +97,7 @@ def test_each_thing_that_happens_is_a_handoff(home: Path, around: Around) -> Non
     found = handoffs(home)
     assert set(found) == {
         ("session-start", ""), ("user-prompt", ""), ("post-tool", "bash"), ("post-tool", "read"), ("post-tool", ""),
-        ("flush", ""), ("stop", ""),
+        ("post-tool", "test"), ("post-tool-failure", "grep"), ("flush", ""), ("stop", ""),
     }  # fmt: skip
     prompt = found["user-prompt", ""]
     assert prompt["harness"] == "opencode"
@@ -100,8 +106,11 @@ def test_each_thing_that_happens_is_a_handoff(home: Path, around: Around) -> Non
     }  # fmt: skip
     assert found["post-tool", "bash"]["hook_input"]["tool_input"] == {"command": "make"}
     assert found["post-tool", "bash"]["hook_input"]["tool_response"] == "done"
-    subagent = found["post-tool", "read"]["hook_input"]
-    assert (subagent["session_id"], subagent["agent_id"]) == ("s1", "child")
+    assert found["post-tool", "test"]["hook_input"]["tool_response"] == {"output": "2 failed", "exit_code": 1}
+    failed = found["post-tool-failure", "grep"]["hook_input"]
+    assert (failed["error"], failed["tool_input"], failed["tool_use_id"]) == ("no rg", {"pattern": "x"}, "c4")
+    for subagent in (found["post-tool", "read"]["hook_input"], failed):
+        assert (subagent["session_id"], subagent["agent_id"]) == ("s1", "child")
     assert found["stop", ""]["hook_input"]["last_assistant_message"] == "Because."
 
 
