@@ -39,8 +39,12 @@ def installed(found: Found, compared: Compared, *, now: float) -> Check:
     again = f"`memsyncd hooks install --harness {found.harness}{project}`"
     if found.state == "unreadable":
         return failed(name, f"{found.file}: {' '.join(found.problems)}", f"Set {found.file} right, then {again}.")
-    if found.state == "broken" or found.problems:
+    if found.state == "broken":
         return failed(name, f"{found.file}: {'; '.join(found.problems)}", f"{again} puts a program that is gone right.")
+    if found.problems:
+        return failed(
+            name, f"{found.file}: {'; '.join(found.problems)}", f"Change that, for no hook of {found.file} runs."
+        )
     if found.missing:
         return failed(name, f"{found.file} lacks {', '.join(found.missing)} as this version has them", again)
     told = f"{counted(len(found.events), 'event', 'events')} registered, {last_seen(compared, now)}"

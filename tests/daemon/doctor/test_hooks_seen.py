@@ -115,6 +115,7 @@ def test_what_keeps_hooks_from_running_fails(home: Composed, change: Any, words:
     told = check(home)["hooks claude-code"]
     assert not told.ok
     assert words in told.message
+    assert ("hooks install" in told.remedy) is (words == "lacks Stop")
 
 
 def test_an_unreadable_file_fails_with_its_reason(home: Composed) -> None:
