@@ -6,7 +6,7 @@ entries go one by one, and everything else stays.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,16 +68,24 @@ def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
             config_file.drop_backup(file)
             return Change(path, changed=True)
         if _gives(edit, "", text):
-            config_file.delete(file)
-            return Change(path, changed=True)
+            return _removed(file, edit, uid)
         new = edit.uninstall(text, before)
         if edit.has_ours(new):
             raise Unfit("our entries cannot be told from the rest of it; take them out by hand")
     if "".join(new.split()) in OURS_ALONE and (edit.is_own_file or before is None):
         # a file that was there before us has a backup; this one we made, perhaps as another version
-        config_file.delete(file)
-        return Change(path, changed=True)
+        return _removed(file, edit, uid)
     return Change(path, changed=True, backup=_changed(file, edit, new.encode()))
+
+
+def _removed(file: ConfigFile, edit: Edit, uid: int) -> Change:
+    """Remove a file that held ours alone, and its backup where that is one of ours, from before an upgrade."""
+    config_file.delete(file)
+    text = config_file.backed_up(file, uid)
+    with suppress(NotParsable, Unfit):
+        if text is not None and edit.has_ours(text):
+            config_file.drop_backup(file)
+    return Change(file.path, changed=True)
 
 
 def _gives(edit: Edit, before: str, text: str) -> bool:

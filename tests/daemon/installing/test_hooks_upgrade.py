@@ -1,6 +1,7 @@
 """Entries of older versions, entries among others', and what is left behind."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from daemon.installing import hooks
 from daemon.installing.harnesses import HARNESSES
 from daemon.installing.hooks import Around
-from memsyncd.hooks.command_line import command_line
+from memsyncd.hooks.command_line import DROP, command_line
 from tests.daemon.installing.conftest import Write
 
 OLD = "/old/python3 -I -S /old/memsyncd/hooks/drop.py stop --harness codex"
@@ -106,6 +107,16 @@ def test_a_file_we_made_is_gone_afterwards(name: str, around: Around) -> None:
     assert hooks.uninstall(harness, around).changed
     assert list(change.file.parent.iterdir()) == []
     assert hooks.look(harness, around).state == "absent"
+
+
+@pytest.mark.parametrize("name", HARNESSES)
+def test_a_file_we_made_is_gone_after_an_upgrade_too(name: str, around: Around) -> None:
+    """With the copy that was kept of it when this version took the place of an older one's lines."""
+    path = hooks.install(HARNESSES[name], around).file
+    path.write_text(path.read_text().replace(str(DROP), "/old/memsyncd/hooks/drop.py"))
+    assert hooks.install(HARNESSES[name], around).backup is not None
+    assert hooks.uninstall(HARNESSES[name], around).changed
+    assert os.listdir(path.parent) == []
 
 
 def test_our_own_file_of_an_older_version_is_gone_afterwards(around: Around, write: Write) -> None:
