@@ -32,9 +32,18 @@ def _values(planned: Installation) -> Mapping[str, str]:
         "COMMAND": quoting.command(planned.command),
         "ENVIRONMENT": "\n".join(f"Environment={each}" for each in assignments),
         "CREDENTIAL": f"LoadCredential={CREDENTIAL}:{quoting.literal(str(credential))}" if credential else "",
+        "SOCKET": _socket(planned),
         "PATHS": "\n".join(_watched(path) for path in planned.pending),
         "USER": quoting.literal(planned.account.name),
     }
+
+
+def _socket(planned: Installation) -> str:
+    """Return where hooks and commands look for a user's socket: in the session's directory, from wherever it is
+    installed, or below a MEMSYNCD_HOME."""
+    if planned.environment.get("MEMSYNCD_HOME"):
+        return quoting.literal(str(planned.places.status_socket))
+    return "%t/memsyncd/status.sock"
 
 
 def _watched(pending: Path) -> str:

@@ -17,6 +17,11 @@ KIND, DIRECTORY, SOCKET = 0o170000, 0o040000, 0o140000
 
 OTHERS_MAY_WRITE = 0o022
 
+ROOT = 0
+
+NOTE_BYTES = 4096
+"""More than the note in a daemon's lock ever has."""
+
 
 def socket_path(data: bytes, environ: "Mapping[bytes, bytes]", platform: str, *, is_whole_home: bool) -> bytes:
     """Return the socket's path (CONTRACT: "Directories"). `is_whole_home` tells that `data` is a MEMSYNCD_HOME."""
@@ -29,13 +34,27 @@ def socket_path(data: bytes, environ: "Mapping[bytes, bytes]", platform: str, *,
     return b"/tmp/memsyncd-%d/%s.sock" % (posix.geteuid(), digest)
 
 
+def told_path(data: bytes) -> bytes:
+    """Return where the daemon of this data directory says that it answers, for a service manager may have given it
+    another directory than the rules know; empty where it does not say. Raises OSError where none ever ran."""
+    flags = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
+    descriptor = posix.open(data + b"/daemon.lock", flags)
+    try:
+        note = posix.read(descriptor, NOTE_BYTES)
+    finally:
+        posix.close(descriptor)
+    path = note.partition(b'"socket": "')[2].partition(b'"')[0]
+    return b"" if b"\\" in path or path[:1] != b"/" else path  # what JSON had to write otherwise is none of a manager's
+
+
 def is_ours(path: bytes) -> bool:
-    """Whether a socket of our own user lies there, in a directory of ours that nobody else can write. Raises OSError
-    where nothing is."""
+    """Whether a socket of our own user lies there, in a directory of ours, or of root's, whose service manager makes
+    sockets for us, that nobody else can write. Raises OSError where nothing is."""
     found = posix.stat(path, follow_symlinks=False)
     place = posix.stat(path.rpartition(b"/")[0])
-    owners = {found.st_uid, place.st_uid}
-    return found.st_mode & KIND == SOCKET and owners == {posix.geteuid()} and not place.st_mode & OTHERS_MAY_WRITE
+    if found.st_uid != posix.geteuid() or place.st_uid not in (posix.geteuid(), ROOT):
+        return False
+    return found.st_mode & KIND == SOCKET and not place.st_mode & OTHERS_MAY_WRITE
 
 
 def _directory(data: bytes, environ: "Mapping[bytes, bytes]", platform: str, *, is_whole_home: bool) -> bytes:

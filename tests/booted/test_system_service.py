@@ -25,12 +25,11 @@ def install(machine: Machine, *options: str) -> None:
     machine.memsyncd("service", "install", "--system", *options)
 
 
-def hook(machine: Machine, action: str, **hook_input: str) -> None:
-    """Leave a handoff as an agent of the service's account does."""
+def hook(machine: Machine, action: str, **hook_input: str) -> str:
+    """Leave a handoff as an agent of the service's account does; return what the agent is told."""
     content = json.dumps({"session_id": "s", "cwd": "/var/lib/memsyncd", **hook_input})
-    machine.memsyncd(
-        "hook", action, "--harness", "claude-code", user="memsyncd", text=content, MEMSYNCD_HOME="/var/lib/memsyncd"
-    )
+    words = ("hook", action, "--harness", "claude-code")
+    return machine.memsyncd(*words, user="memsyncd", text=content, MEMSYNCD_HOME="/var/lib/memsyncd").stdout
 
 
 def ask(machine: Machine) -> dict[str, str]:
@@ -167,6 +166,17 @@ def test_the_socket_starts_it_and_outlives_it(machine: Machine) -> None:
     machine.memsyncd("service", "start", "--system")
     assert machine.show("ActiveState", "memsyncd.socket") == "active"
     assert str(ask(machine)["pid"]) == machine.show("MainPID")
+
+
+@pytest.mark.parametrize("options", [(), ("--socket",)], ids=["its own socket", "the socket unit's"])
+def test_an_agents_first_prompt_is_told_what_is_known(machine: Machine, options: tuple[str, ...]) -> None:
+    """Its hooks find the daemon where the manager has put it."""
+    install(machine, *options)
+    hook(machine, "user-prompt", prompt="What is the port of the proxy that the shop talks to?")
+    hook(machine, "stop", last_assistant_message="The proxy of the shop listens on port 8443.")
+    machine.memsyncd("flush", "--wait", user="memsyncd", MEMSYNCD_HOME="/var/lib/memsyncd")
+    told = hook(machine, "user-prompt", session_id="next", prompt="Which port does the proxy of the shop listen on?")
+    assert "8443" in told
 
 
 def test_a_handoff_starts_it_and_uninstall_leaves_the_spool(machine: Machine) -> None:

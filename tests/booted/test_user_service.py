@@ -86,10 +86,14 @@ def test_odd_paths_reach_the_daemon_as_they_are(machine: Machine) -> None:
     machine.run("cp", "-a", "/opt/memsyncd/venv", f"/opt/{odd}")
     machine.run("systemctl", "start", f"user@{ADA}")
     python, data = f"/opt/{odd}/bin/python", f"/home/ada/{odd}"
-    machine.run(python, "-P", "-m", "daemon", "service", "install", "--path", user="ada", MEMSYNCD_HOME=data)
+    options = ("install", "--path", "--socket")
+    machine.run(python, "-P", "-m", "daemon", "service", *options, user="ada", MEMSYNCD_HOME=data)
     pid = machine.show("MainPID", user="ada")
     assert machine.run("cat", f"/proc/{pid}/cmdline").stdout.split("\0")[:2] == [python, "-P"]
     machine.run("systemctl", "--user", "-M", "ada@", "stop", "memsyncd.service")
     machine.write(f"{data}/spools/claude-code/pending/x.json", "{}", owner=ADA)
     machine.run("chown", "-R", "ada:ada", f"{data}/spools")
     machine.until(lambda: machine.show("ActiveState", user="ada") == "active", "the path unit did not start it")
+    machine.run("systemctl", "--user", "-M", "ada@", "stop", "memsyncd.path", "memsyncd.service")
+    asked = machine.memsyncd("status", "--json", user="ada", MEMSYNCD_HOME=data)
+    assert json.loads(asked.stdout)["state"] != "down"  # where its hooks look, and so the question started it

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.places import resolve
 from daemon.service import templates, units
 from daemon.service.installation import Account, of_system
 from daemon.service.refusal import Incomplete
@@ -69,6 +70,15 @@ def test_the_system_unit_is_locked_in(tmp_path: Path) -> None:
     words = ["security", "--offline=true", "--no-pager", f"--threshold={THRESHOLD}", f"./{units.SERVICE}"]
     done = checked(words, tmp_path)
     assert done.returncode == 0, done.stdout[-500:]
+
+
+def test_a_users_socket_is_where_hooks_look(tmp_path: Path) -> None:
+    """In the session's directory, or below MEMSYNCD_HOME where that is set: elsewhere nobody would ever ask."""
+    assert "\nListenStream=%t/memsyncd/status.sock\n" in units.render(planned(tmp_path))[units.SOCKET]
+    home = tmp_path / "5%"
+    wanted = resolve({"MEMSYNCD_HOME": str(home)}, tmp_path, os.getuid(), "linux").status_socket
+    told = f"\nListenStream={str(wanted).replace('%', '%%')}\n"
+    assert told in units.render(planned(tmp_path, MEMSYNCD_HOME=str(home)))[units.SOCKET]
 
 
 def test_what_a_user_unit_must_not_have(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from daemon import places
+from daemon.lock import DaemonLock
 from memsyncd.hooks import socket_place, spool
 
 UID = os.geteuid()
@@ -44,3 +45,48 @@ def test_hook_and_daemon_agree(environ: dict[str, str], platform: str, tmp_path:
 def test_both_draw_the_line_at_the_same_length() -> None:
     """The budgets are one number."""
     assert socket_place.BUDGET == places.SOCKET_BUDGET
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        ('{"pid": 7, "run_id": "r", "socket": "/run/memsyncd/status.sock"}', b"/run/memsyncd/status.sock"),
+        ('{"pid": 7, "run_id": "r"}', b""),
+        ('{"pid": 7, "socket": "run/status.sock"}', b""),
+        ('{"pid": 7, "socket": "/run/\\u00fc/status.sock"}', b""),
+        ("", b""),
+        ("\0" * 9, b""),
+    ],
+)
+def test_a_daemon_tells_where_a_manager_has_put_it(tmp_path: Path, note: str, told: bytes) -> None:
+    """As the note in its lock says; what makes no sense is nowhere."""
+    (tmp_path / "daemon.lock").write_text(note)
+    assert socket_place.told_path(os.fsencode(tmp_path)) == told
+
+
+def test_what_lies_in_a_locks_place_holds_no_hook_up(tmp_path: Path) -> None:
+    """A pipe that nobody writes, a link, a directory, nothing: an error at most, and at once."""
+    os.mkfifo(tmp_path / "pipe")
+    for number, kind in enumerate(("pipe", "link", "directory", "none")):
+        place = tmp_path / str(number)
+        place.mkdir()
+        lock = place / "daemon.lock"
+        if kind == "pipe":
+            os.mkfifo(lock)
+            assert socket_place.told_path(os.fsencode(place)) == b""
+            continue
+        if kind == "link":
+            lock.symlink_to(tmp_path / "pipe")
+        if kind == "directory":
+            lock.mkdir()
+        with pytest.raises(OSError):
+            socket_place.told_path(os.fsencode(place))
+
+
+def test_a_lock_tells_what_a_hook_understands(tmp_path: Path) -> None:
+    """Daemon and hook agree on the note's form."""
+    held = DaemonLock.acquire(tmp_path / "daemon.lock", pid=7, run_id="r", socket="/run/memsyncd/status.sock")
+    try:
+        assert socket_place.told_path(os.fsencode(tmp_path)) == b"/run/memsyncd/status.sock"
+    finally:
+        held.release()
