@@ -1,12 +1,12 @@
 """The queue's file: its table, indexes and version, created private and never touched when newer than we know."""
 
-import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
 from jobs.queue.errors import NewerSchema, unavailable
 from memsyncd import damaged_file, schema_steps
+from memsyncd.private_store import make_private
 
 VERSION = 1
 """`PRAGMA user_version` of a file this program writes."""
@@ -126,9 +126,9 @@ def prepare(path: Path) -> None:
     Raises NewerSchema before anything is written to it, QueueUnavailable where it is no database or cannot be opened.
     """
     try:
-        if path.exists() and path.stat().st_size:
+        make_private(path)
+        if path.stat().st_size:
             _refuse_newer(path)
-        _make_private(path)
         _create(path)
     except sqlite3.Error as error:
         raise unavailable(error) from error
@@ -148,16 +148,6 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> int:
     if found > VERSION:
         raise NewerSchema(path, found, VERSION)
     return found
-
-
-def _make_private(path: Path) -> None:
-    """Give file, log and shared memory mode 0600; SQLite gives the latter two the file's mode when it makes them."""
-    with suppress(FileExistsError):  # only a new file: closing one that is in use lets go of this process's locks on it
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    for suffix in ("", "-wal", "-shm"):
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.chmod(0o600)
 
 
 def _create(path: Path) -> None:

@@ -11,6 +11,7 @@ from memsyncd import damaged_file
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 from memsyncd.evidence import errors, opening, schema
+from memsyncd.private_store import make_private
 
 _NO_FILE = (-1, -1)
 _GONE = (0, 0)
@@ -137,7 +138,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         if self.own:
-            opening.make_private(self.path)
+            make_private(self.path)
         elif not self.path.exists():
             raise FileNotFoundError(errno.ENOENT, "no evidence store", str(self.path))
         self.own = opening.is_ours(self.path, own=self.own)

@@ -1,13 +1,11 @@
 """Bringing an evidence file under a connection: private from the start, and never a newer one."""
 
 import contextlib
-import os
 import sqlite3
 import struct
 from pathlib import Path
 
 from memsyncd import regular_file
-from memsyncd.damaged_file import COMPANIONS
 from memsyncd.evidence import errors, schema
 
 BUSY_SECONDS = 10.0
@@ -55,16 +53,6 @@ def _marks(path: Path) -> tuple[int, int]:
 
 def _look_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
-
-
-def make_private(path: Path) -> None:
-    """Make the file, or what is there of it, readable by its owner alone; SQLite gives its companions the same mode."""
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    for name in (path, *(Path(f"{path}{suffix}") for suffix in COMPANIONS)):
-        with contextlib.suppress(FileNotFoundError):
-            if name.stat().st_mode & 0o777 != 0o600:  # noqa: PLR2004  (the mode itself)
-                name.chmod(0o600)
 
 
 def connect(path: Path, *, own: bool) -> sqlite3.Connection:

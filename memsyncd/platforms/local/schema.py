@@ -2,11 +2,11 @@
 
 import os
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
 from memsyncd import schema_steps
 from memsyncd.platforms.local import reindexing
+from memsyncd.private_store import make_private
 
 VERSION = 3
 """`PRAGMA user_version` of a file this program writes."""
@@ -173,13 +173,12 @@ def _looking(path: Path, how: str, timeout: float) -> sqlite3.Connection:
 
 
 def open_store(path: Path) -> sqlite3.Connection:
-    """Open the file, made 0600 where there is none, and bring its tables up to VERSION, one transaction a step.
+    """Open the file, which is made its owner's alone, and bring its tables up to VERSION, one transaction a step.
 
     The connection may be used from any thread, one at a time. Raises NewerSchema, sqlite3.Error or OSError.
     """
+    make_private(path)
     refuse_newer(path)
-    with suppress(FileExistsError):  # only a new file: closing one that is in use lets go of this process's locks on it
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     connection = connect(path)
     try:
         schema_steps.forward(connection, _STEPS)
