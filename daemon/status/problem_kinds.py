@@ -80,7 +80,8 @@ KINDS: dict[str, Kind] = {
     ),
     "spool-unreadable": _red(
         "The spool {where} cannot be read",
-        "It has to belong to you with mode 0700: `ls -ld {where}`, then `chmod -R u+rwX {where}`.",
+        "It has to belong to you with mode 0700: `ls -ld {where}`, then `chmod -R u+rwX {where}`, or where it is "
+        "another's `sudo chown -R $USER {where}`. It is tried again every 15 s.",
     ),
     "spool-read-only": _red(
         "The spool {where} cannot be written",
