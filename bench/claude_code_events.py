@@ -28,7 +28,7 @@ class Dropper:
         self._data = os.fsencode(data)
         self._project = str(project)
         self._numbers = 0
-        self._around = envelope.surroundings()
+        self._around = envelope.surroundings(HARNESS)
         self._pending = -1
 
     def drop(self, action: str, hook_input: Mapping[str, Any], *, reason: str = "", nudge: bool = True) -> str:
