@@ -161,9 +161,9 @@ def test_an_answer_of_any_size_and_pace_ends_in_time_and_little_memory(say: Call
 
 def test_what_unpacks_to_more_than_an_answer_may_be_is_none(asked: Callable[[str], Mem0Platform]) -> None:
     """It is unpacked no further than that, whatever it would come to."""
-    with Answering(lambda _: iter([_whole(_bomb(), "Content-Encoding: gzip")])) as server:
-        with pytest.raises(http_answer.AnswerTooLongError):
-            asked(server.url).ping()
+    packed = _whole(_bomb(), "Content-Encoding: gzip")
+    with Answering(lambda _: iter([packed])) as server, pytest.raises(http_answer.AnswerTooLongError):
+        asked(server.url).ping()
 
 
 class Held:
