@@ -10,6 +10,7 @@ from daemon.configuration_error import ConfigurationError
 from daemon.places import Places, resolve
 from daemon.service.commands import Run, runner
 from daemon.service.refusal import Incomplete
+from daemon.service.way_out import only_way_out
 from daemon.settings import Loaded, load
 from daemon.settings.environment import API_KEY_VARIABLES, first_set
 from daemon.settings.load import CREDENTIAL
@@ -106,7 +107,11 @@ def check(planned: Installation, environ: Mapping[str, str], run: Run | None = N
         shell = seen if planned.is_system else load(planned.places, {**environ, **_credentials(planned)}, {})
     except ConfigurationError as error:
         raise Incomplete(*error.sentences) from error
-    faults = [*only_in_shell(shell, seen), *_key(planned, seen, service, environ)]
+    faults = [
+        *only_in_shell(shell, seen),
+        *_key(planned, seen, service, environ),
+        *only_way_out(seen.settings, environ),
+    ]
     if faults:
         raise Incomplete(*faults)
     return seen

@@ -57,6 +57,39 @@ def test_a_key_that_is_nowhere(ada: Installation) -> None:
     assert str(ada.places.config_file.with_name("mem0_api_key")) in refused(ada)
 
 
+HOSTED = '[platform]\nkind = "mem0"\napi_key_file = "{0}"\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "told"),
+    [
+        ("", {"HTTPS_PROXY": "http://me:x@proxy.test:1"}, ["HTTPS_PROXY", "http.proxy"]),
+        ("", {"https_proxy": "http://proxy.test:1", "SSL_CERT_FILE": "/ca.pem"}, ["https_proxy", "http.ca_file"]),
+        ("", {"ALL_PROXY": "http://proxy.test:1"}, ["ALL_PROXY"]),
+        ('[http]\nproxy = "http://proxy.test:1"\n', {"SSL_CERT_FILE": "/ca.pem"}, ["SSL_CERT_FILE", "http.ca_file"]),
+        ('[http]\nproxy = "http://proxy.test:1"\n', {"HTTPS_PROXY": "http://proxy.test:1"}, []),
+        ("", {"HTTP_PROXY": "http://proxy.test:1", "SSL_CERT_FILE": "/ca.pem"}, []),
+        ("", {"HTTPS_PROXY": "http://proxy.test:1", "NO_PROXY": "api.mem0.ai"}, []),
+        ("", {"HTTPS_PROXY": ""}, []),
+    ],
+)
+def test_a_proxy_that_only_the_shell_knows(
+    ada: Installation, settings: str, variables: dict[str, str], told: list[str]
+) -> None:
+    """The service would find no way to the platform, or not believe who answers there; where none is needed for it,
+    nothing is asked for (never-again 154). A proxy may hold a password, and is not repeated."""
+    key = ada.account.home / "key"
+    key.write_text("fake-key")
+    ada.places.config_file.parent.mkdir(parents=True)
+    ada.places.config_file.write_text(HOSTED.format(key) + settings)
+    if not told:
+        check(ada, {"HOME": str(ada.account.home), "USER": "ada", **variables}, works)
+        return
+    said = refused(ada, **variables)
+    assert all(word in said for word in told)
+    assert not any(value in said for value in variables.values())
+
+
 def test_a_key_beside_the_configuration_is_enough(tmp_path: Path) -> None:
     """It becomes the service's credential, and decides the platform as there."""
     key = tmp_path / ".config/memsyncd/mem0_api_key"
