@@ -6,8 +6,8 @@ from daemon.settings import Settings
 
 
 def only_way_out(settings: Settings, environ: Mapping[str, str]) -> list[str]:
-    """Return a sentence for the proxy, and for the certificates behind it, that only the shell's `environ` names: without
-    them the daemon finds no way to the platform (never-again 154)."""
+    """Return a sentence for the proxy, and for the certificates behind it, that only the shell's `environ` names:
+    without them the daemon finds no way to the platform (never-again 154)."""
     if settings.platform.kind == "local":
         return []
     import httpx  # noqa: PLC0415  (only with a platform elsewhere)
