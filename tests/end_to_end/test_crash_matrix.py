@@ -54,7 +54,7 @@ SCENARIOS: tuple[type[Scenario], ...] = (
 
 EVERYDAY: dict[type[Scenario], int] = {
     Hook: 2,
-    Hosted: 6,
+    Hosted: 4,
     Embedded: 2,
     Plugin: 2,
     Telemetry: 2,
@@ -88,14 +88,20 @@ NOT_KILLED = {
 
 @pytest.fixture(scope="module")
 def matrix() -> Iterator[Matrix]:
-    with Matrix(at_once=6) as made:
+    with Matrix(at_once=8) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def small_matrix() -> Iterator[Matrix]:
+    with Matrix(at_once=2) as made:
         yield made
 
 
 @pytest.mark.parametrize("scenario", EVERYDAY, ids=lambda scenario: scenario.__name__)
-def test_killed_at_some_steps(matrix: Matrix, scenario: type[Scenario]) -> None:
+def test_killed_at_some_steps(small_matrix: Matrix, scenario: type[Scenario]) -> None:
     """Spread from the command's first step to its last."""
-    assert not faults(matrix.kill(scenario(), spread(EVERYDAY[scenario])))
+    assert not faults(small_matrix.kill(scenario(), spread(EVERYDAY[scenario])))
 
 
 @pytest.mark.long

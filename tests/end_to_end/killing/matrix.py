@@ -1,6 +1,6 @@
 """Every point of a scenario's command tried, and the table of what came of it."""
 
-import queue
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,12 +29,11 @@ class Matrix:
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
-        self._free: queue.SimpleQueue[Forker] = queue.SimpleQueue()
+        self._free: list[Forker] = []
+        self._lock = threading.Lock()
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for _ in range(self._at_once):
-            self._free.put(self._stack.enter_context(Forker()))
         self._pool = self._stack.enter_context(ThreadPoolExecutor(self._at_once))
         return self
 
@@ -63,11 +62,13 @@ class Matrix:
 
     @contextmanager
     def _forker(self) -> Iterator[Forker]:
-        forker = self._free.get()
+        with self._lock:
+            forker = self._free.pop() if self._free else self._stack.enter_context(Forker())
         try:
             yield forker
         finally:
-            self._free.put(forker)
+            with self._lock:
+                self._free.append(forker)
 
 
 def turns(most: int) -> Choose:
