@@ -15,6 +15,7 @@ from jobs import failures
 from jobs.queue import policy
 from jobs.queue import schema as queue_schema
 from memsyncd.evidence import opening
+from memsyncd.platforms import json_api, mem0
 from memsyncd.platforms.local import schema as memory_schema
 
 if __name__ == "__main__":
@@ -24,6 +25,7 @@ if __name__ == "__main__":
     problems.FAILING_SECONDS = 1.0
     policy.OFFLINE_FIRST, policy.OFFLINE_LONGEST = 0.5, 1.0
     opening.BUSY_SECONDS, opening.HELD_SECONDS = 1.0, 0.2
+    json_api.DEFAULT_WRITE_SECONDS = mem0.SEARCH_SECONDS = 1.0
     queue_schema.BUSY_SECONDS = memory_schema.BUSY_SECONDS = 1.0
     from daemon.__main__ import main
 
