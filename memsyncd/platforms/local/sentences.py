@@ -27,7 +27,7 @@ _NOT_PROSE = re.compile(
     r"|[+-]\s?(?:import|def|class|return|const|let|var|func|fn|public|private)\b|</?[a-zA-Z][^>]*>\s*$)"
 )
 _RECALLED = re.compile(r"relevant memories from earlier", re.IGNORECASE)
-_MARKUP = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_MARKUP = re.compile(r"(\*\*|__)(?=\S)(.{1,400}?)(?<=\S)\1")
 _LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^)\s]{1,500}\)")
 _END = re.compile(
     r"(?<=[.!?…])[\"')\]»”]*\s+(?=[\"'(\[«“`*]*[^\W_a-zà-öø-ÿ]|`)|(?<=[。\uff01\uff1f])|(?<=[.!?])\s+(?=[a-z`]+\S*\s)",
