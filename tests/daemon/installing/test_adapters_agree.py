@@ -5,6 +5,7 @@ import pytest
 from daemon.installing.harness import Harness
 from daemon.installing.harnesses import HARNESSES
 from memsyncd.hooks.adapters import ADAPTERS
+from memsyncd.hooks.envelope import MOVED
 from memsyncd.transcripts.sources import SOURCES
 from tests.memsyncd.hooks import payloads
 
@@ -47,3 +48,17 @@ def test_a_session_s_end_that_is_told_is_asked_for() -> None:
     """An end is registered wherever the harness has one; of the others silence or the process tells."""
     told = {h.name for h in HARNESSES.values() if any(event.reason == "session-end" for event in h.events)}
     assert {name for name, adapter in ADAPTERS.items() if adapter.tells_end} - {"generic"} == told - {"opencode"}
+
+
+def test_a_moved_harness_is_told_of_by_the_variable_that_moves_it() -> None:
+    """The hook hands on the variable by which the installer goes along, for each harness whose transcripts are read."""
+    variables = {
+        name: harness.user.variable.encode()
+        for name, harness in HARNESSES.items()
+        if harness.user and harness.user.variable and name in SOURCES
+    }
+    assert variables == MOVED
+    for name, source in SOURCES.items():
+        user = HARNESSES[name].user
+        assert user is not None
+        assert user.directory.partition("/")[0] == source.directory
