@@ -1,41 +1,34 @@
 """What is looked after on timers: new spools, stale claims, missing jobs, ended sessions, a changed key, the disk."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import structlog
 
 from daemon import abandoned_writes
+from daemon.all_done import is_all_done
 from daemon.compose import Parts
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
 from daemon.forgetting.excluding import purge_excluded
 from daemon.forgetting.forgetting import LEFT_OVER_SECONDS, Forgetting
-from daemon.intake.sessions import Ended
 from daemon.intake.spool import Spool
-from daemon.intake.untold_end import leave_end
 from daemon.key_watch import KeyWatch
 from daemon.load_watch import LoadWatch
 from daemon.memory_watch import MemoryWatch
 from daemon.note_sweep import NoteSweep
 from daemon.pause_watch import PauseWatch
+from daemon.session_watch import SessionWatch
 from daemon.telemetry.starting import at_start as telemetry_at_start
 from daemon.telemetry.starting import look as look_at_telemetry
-from daemon.telemetry.starting import run_under_way as telemetry_run
 from daemon.tidying import Tidying
-from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
-from jobs.job import ACTIVE, JobState
-from jobs.poll import POLL, poll_job
+from jobs.job import ACTIVE
+from jobs.poll import poll_job
 from jobs.queue.errors import QueueError
-from jobs.recovery import is_seen_to, reconcile, session_over
-from memsyncd.clock import from_rfc3339
+from jobs.recovery import reconcile
 from memsyncd.evidence.errors import EvidenceError
-from memsyncd.evidence.event import SessionActivity
 from memsyncd.evidence.store import EvidenceStore
-
-KEPT_WHY = frozenset({EXTRACTION_OPEN, ABOUT_TO_LOOK})
-"""What `run --once` waits for: it is sure to come, or to be over, soon."""
 
 ODD_FILES = 100
 """Of a spool, that are named as a problem each; a hundred pipes say as much as a million."""
@@ -61,7 +54,7 @@ class Upkeep:
             parts.places.memory_file, parts.clock, parts.counters, lambda: parts.clock_trust.is_believed
         )
         self._spools_changed_at = 0
-        self._evidence_seen: set[str] = set()
+        self._session_watch = SessionWatch(parts)
         self._odd: dict[str, set[str]] = {}
         self.spools_changed = False
         self.on_released: Callable[[], None] = lambda: None
@@ -91,15 +84,15 @@ class Upkeep:
         self._guarded("sweep", self._sweep_data)
         for spool, store in self._parts.served.stores():
             self._guarded(f"packets {spool.name}", partial(self._reconcile, spool, store))
-            self._guarded(f"sessions {spool.name}", partial(self._watch_sessions, spool, store))
-        self._evidence_seen &= {spool.name for spool in self._parts.served.spools()}
+            self._guarded(f"sessions {spool.name}", partial(self._session_watch.look, spool, store))
+        self._session_watch.keep_spools({spool.name for spool in self._parts.served.spools()})
         beside = Forgetting(self._parts, lambda: True)
         self._guarded("forgetting", partial(self._finish_forgetting, beside, LEFT_OVER_SECONDS))
 
     def age_sessions(self) -> None:
         """After the first scan: let every session be as old as its last event, not as the scan that took it in."""
         for spool, store in self._parts.served.stores():
-            self._guarded(f"sessions {spool.name}", partial(self._watch_sessions, spool, store, by_events=True))
+            self._guarded(f"sessions {spool.name}", partial(self._session_watch.look, spool, store, by_events=True))
 
     def _guarded(self, where: str, act: Callable[[], None]) -> None:
         """Run a part of the upkeep; what fails is shown, and costs the other parts nothing."""
@@ -173,7 +166,8 @@ class Upkeep:
         """Queue the checkpoints of ended sessions, take up a changed key, and look at the disk."""
         parts = self._parts
         if parts.settings.flush.auto:
-            self._end_sessions()
+            for spool, over in sorted(self._session_watch.over().items()):
+                self._guarded(f"ends {spool}", partial(self._session_watch.end, spool, over))
         self._guarded("key", self._key_watch.look)
         self._guarded("memories", self._memory_watch.look)
         if parts.model is not None:
@@ -215,61 +209,7 @@ class Upkeep:
             if tried:
                 log.info("forgetting-tried-again", requests=tried, left=len(self._parts.tombstones.unfinished()))
 
-    def _end_sessions(self) -> None:
-        over = self._parts.sessions.over(self._parts.clock.monotonic())
-        served = {spool.name for spool in self._parts.served.spools()}
-        for spool in sorted(served):
-            self._guarded(f"ends {spool}", partial(self._end, [ended for ended in over if ended.spool == spool]))
-        for ended in over:
-            if ended.spool not in served:  # should it come back, so do its sessions
-                self._parts.sessions.told(ended)
-
-    def _end(self, over: Sequence[Ended]) -> None:
-        """Queue the checkpoints of ended sessions; each is forgotten only once its own is in the queue."""
-        parts = self._parts
-        spools = {spool.name: spool for spool in parts.served.spools()}
-        for ended in over:
-            is_left = leave_end(ended, spools[ended.spool], parts.served.store(ended.spool), parts.clock)
-            if is_left or session_over(ended.spool, ended.session_id, ended.why, parts.delivery):
-                parts.journal.note("session-over", spool=ended.spool, why=ended.why)
-            parts.sessions.told(ended)
-
     def is_all_done(self, running: Callable[[], int]) -> bool:
         """Whether nothing is left that this run could still bring to an end (`run --once`). `running` tells how many
         jobs run, each until its end was told of."""
-        queue, fleet = self._parts.queue, self._parts.fleet
-        if fleet is not None and not fleet.is_all_done():
-            return False
-        sending = telemetry_run(self._parts)
-        counts = queue.counts()
-        at_work = max(counts.claimed, running())
-        is_sending = bool(sending) and telemetry_run(self._parts) == sending  # and so was while the jobs were counted
-        if at_work + counts.ready > is_sending or self._parts.ingest.transcripts.waits.is_any:
-            return False
-        cooling = {each.name for each in queue.destinations() if each.until is not None or each.parked}
-        return not any(
-            job.reason in KEPT_WHY
-            for job in queue.jobs(state=JobState.WAITING, limit=1_000)
-            if job.kind != POLL and job.destination not in cooling
-        )
-
-    def _watch_sessions(self, spool: Spool, store: EvidenceStore, *, by_events: bool = False) -> None:
-        """Watch over the sessions with unsent evidence that no job of theirs will see to: a scan is the truth, so
-        nothing rests in memory alone. With `by_events` also those that are watched, by the age of their events."""
-        parts = self._parts
-        if not store.own:
-            return
-        is_new = spool.name not in self._evidence_seen
-        for activity in store.sessions_with_unflushed():
-            name = activity.session_id
-            known = parts.sessions.knows(spool.name, name)
-            if by_events or not (known or is_seen_to(spool.name, name, parts.delivery)):
-                parts.sessions.moved(spool.name, name, str(activity.last_event_id), at=self._moved_at(activity))
-            if is_new:
-                parts.ingest.checkpoint_if_due(spool, store, name)  # its answer's commit was our last deed
-        self._evidence_seen.add(spool.name)
-
-    def _moved_at(self, activity: SessionActivity) -> float:
-        """Return the monotonic time of a session's last event."""
-        now, last = self._parts.clock.monotonic(), from_rfc3339(activity.last_event_at)
-        return now if last is None else now - max(0.0, self._parts.clock.wall() - last)
+        return is_all_done(self._parts, running)
