@@ -99,7 +99,7 @@ class Spool:
             if self.own or directory in (self.dead, self.corrupt):
                 make_private(directory)
             if self.own and directory.stat().st_uid not in (os.geteuid(), 0):
-                raise PermissionError(errno.EPERM, "it belongs to another user", str(directory))
+                raise PermissionError(errno.EACCES, "it belongs to another user", str(directory))
 
     def check_writable(self) -> None:
         """Raise OSError where nothing can be claimed, nor left by a hook, though nothing waits that would show it. A

@@ -8,14 +8,16 @@ from jobs.queue.errors import QueueError
 from memsyncd.evidence import errors
 
 UNREADABLE, READ_ONLY = "spool-unreadable", "spool-read-only"
-FULL, LOCKED, FAILING, WAITS = "spool-full", "spool-locked", "spool-failing", "spool-waits"
+NOT_PERMITTED, FULL, LOCKED = "spool-not-permitted", "spool-full", "spool-locked"
+FAILING, WAITS = "spool-failing", "spool-waits"
 
-CODES = frozenset({UNREADABLE, READ_ONLY, FULL, LOCKED, FAILING, WAITS})
+CODES = frozenset({UNREADABLE, READ_ONLY, NOT_PERMITTED, FULL, LOCKED, FAILING, WAITS})
 
 _BY_NUMBER = {
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,
     errno.EROFS: READ_ONLY,
+    errno.EPERM: NOT_PERMITTED,  # whatever its modes say: macOS' protected folders (never-again 103)
     errno.EIO: FAILING,
     errno.EMFILE: FAILING,
     errno.ENFILE: FAILING,

@@ -83,6 +83,12 @@ KINDS: dict[str, Kind] = {
         "It has to belong to you with mode 0700: `ls -ld {where}`, then `chmod -R u+rwX {where}`, or where it is "
         "another's `sudo chown -R $USER {where}`. It is tried again every 15 s.",
     ),
+    "spool-not-permitted": _red(
+        "The system keeps the daemon out of the spool {where}, whatever its modes say",
+        "A service may be kept out of a folder that your terminal gets into. On macOS, give the interpreter that "
+        "`memsyncd doctor` names Full Disk Access (System Settings, Privacy & Security), or move the spool; on Linux, "
+        "`lsattr -d {where}` and `journalctl -k` show what is in the way. What is in it waits.",
+    ),
     "spool-read-only": _red(
         "The spool {where} cannot be written",
         "Make it writable (`chmod -R u+rwX {where}`) or mount it writable; until then nothing in it is taken or lost.",

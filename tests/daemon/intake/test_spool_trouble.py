@@ -30,6 +30,7 @@ PLACE = Path("/s/codex")
         (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), "spool-failing", "raise the limit"),
         (QueueUnavailable("the queue cannot be used: disk I/O error"), "spool-waits", "memsyncd config path"),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES)), "spool-unreadable", "chmod"),
+        (PermissionError(errno.EPERM, os.strerror(errno.EPERM)), "spool-not-permitted", "Full Disk Access"),
     ],
 )
 def test_each_cause_has_its_own_remedy(error: Exception, code: str, remedy: str) -> None:
