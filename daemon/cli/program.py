@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli import exits
+from daemon.cli.notice import tell_of_trouble
 from daemon.cli.output import silence
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean
@@ -97,6 +98,7 @@ def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> 
     try:
         code = program.main(args=list(arguments), prog_name="memsyncd", standalone_mode=False, obj=around)
         sys.stdout.flush()
+        tell_of_trouble(around, arguments)
     except click.ClickException as error:
         error.show()
         return error.exit_code

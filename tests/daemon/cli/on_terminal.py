@@ -129,6 +129,9 @@ class View:
             version=sys.argv[2], now=time.time(), pid=7, run_id=sys.argv[2], started_at=1.8e9, jobs=counts,
             given_up=GivenUp(packets=self.dead), paused=self.paused, counters=counters))
 
+    def health(self):
+        return "ill" not in sys.argv, ["The platform refuses the key."]
+
     def history(self, minutes):
         now = time.time()
         sample = {"at": rfc3339(now - 120), "pending": 41, "delivered": 7, "delivery_seconds": 1.5}
@@ -165,7 +168,8 @@ asyncio.run(serve())
 
 @contextlib.contextmanager
 def daemon(home: Path, version: str, *how: str) -> Iterator[None]:
-    """Run a process that answers as a daemon of that version; `silent` where it is to take a minute for its status."""
+    """Run a process that answers as a daemon of that version; `silent` where it is to take a minute for its status,
+    `ill` where it is not well."""
     (home / "run").mkdir(mode=0o700, exist_ok=True)
     socket = str(home / "run/status.sock")
     process = subprocess.Popen([sys.executable, "-c", SERVER, socket, version, *how], cwd=ROOT, stdout=subprocess.PIPE)
