@@ -248,6 +248,8 @@ class Daemon:
     def _stop(self) -> None:
         """No new claims, calls cancelled, claims released, spools given back (issue item 7)."""
         self.parts.platform.cancel()
+        if self.parts.fleet is not None:
+            self.parts.fleet.cancel()
         if self.parts.telemetry is not None:
             self.parts.telemetry.cancel()
         if self.parts.model is not None:

@@ -78,8 +78,8 @@ def summary(parts: Parts) -> str:
         (counted.get("packets_empty", 0), "without anything to keep"),
     ]
     told = [f"{number:,} {word}" for number, word in words if number]
-    if parts.fleet is not None and parts.fleet.connection.opened is None:
-        told.append(f"the shared queue was not reached ({parts.fleet.connection.problem})")
+    if parts.fleet is not None and (why := parts.fleet.problem):
+        told.append(f"the shared queue was not reached ({why})")
     held = parts.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=1_000)
     if held:
         told.append(f"{len(held):,} put off ({held[0].reason})")

@@ -70,7 +70,7 @@ def _flush(context: JobContext, delivery: Delivery, store: EvidenceStore, packet
 
 def _over(job: Job, store: EvidenceStore, packet: Packet) -> Outcome | None:
     """Return the outcome of a flush whose packet is not to be delivered any more; open one that a person retries."""
-    if packet.status == PacketStatus.GAVE_UP and _is_asked_by_person(job):
+    if packet.status == PacketStatus.GAVE_UP and is_asked_by_person(job):
         store.reopen_packet(packet.packet_id)
         return None
     why = packet.error or "given up after its attempts"
@@ -84,7 +84,7 @@ def _over(job: Job, store: EvidenceStore, packet: Packet) -> Outcome | None:
     return None if packet.is_open else Done("its packet was closed before", wake_lane=True)
 
 
-def _is_asked_by_person(job: Job) -> bool:
+def is_asked_by_person(job: Job) -> bool:
     """Whether a given-up packet's job runs anew at a person's word, which sets all counts to zero; one that was cut
     off after its packet was given up still has them."""
     return job.attempts == 0 and job.crashes == 0

@@ -20,6 +20,7 @@ from jobs.delivery import Delivery
 from jobs.fleet.deliver import Worker
 from jobs.fleet.learn import End, Learner
 from jobs.fleet.share import Edge
+from jobs.flush import EXTRACTION_OPEN
 from jobs.queue.policy import Policy
 from jobs.queue.shared import open_shared
 from memsyncd.counters import Counters
@@ -71,7 +72,7 @@ def fleet_of(
             sealing=sealing,
         )
 
-    connection = Connection(opened, clock.monotonic)
+    connection = Connection(opened)
     connection.look_first()
     directory = Path(queue.keys_directory) if queue.keys_directory else None
     accounts = Accounts(
@@ -86,8 +87,8 @@ def fleet_of(
     worker = Worker(
         account=accounts.account,
         hold=hold,
+        behind=lambda job: connection.queue().behind(job.id, EXTRACTION_OPEN),
         redact=delivery.redact,
-        clock=clock,
         first_interval=settings.flush.event_poll_seconds,
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
     )

@@ -10,19 +10,18 @@ from jobs.queue.errors import NewerSchema, NotSetUp, QueueUnavailable
 if TYPE_CHECKING:
     from jobs.queue.postgres.queue import PostgresQueue
 
-TRY_SECONDS = 5.0
-"""Between two tries to reach a database that was not there."""
+CLOSE_SECONDS = 1.0
+"""How long a close waits for a try to reach the database; that one then closes what it has reached."""
 
 
 class Connection:
-    """Safe from any thread. `problem` says why there is none at present, empty while there is one."""
+    """Safe from any thread. `problem` says why there is none at present, empty while there is one. Only `look_first`
+    and `reach` wait for a database that is not there."""
 
-    def __init__(self, opened: Callable[[], "PostgresQueue"], monotonic: Callable[[], float]) -> None:
+    def __init__(self, opened: Callable[[], "PostgresQueue"]) -> None:
         self._open = opened
-        self._monotonic = monotonic
         self._lock = threading.Lock()
         self._queue: PostgresQueue | None = None
-        self._tried_at = float("-inf")
         self._is_closed = False
         self.problem = ""
 
@@ -30,7 +29,6 @@ class Connection:
         """Try to reach it at the start. Raises ConfigurationError where a person must act; one that is away is tried
         again later."""
         with self._lock:
-            self._tried_at = self._monotonic()
             try:
                 self._queue = self._open()
             except (NewerSchema, NotSetUp) as error:
@@ -39,30 +37,43 @@ class Connection:
                 self.problem = str(error)
 
     def queue(self) -> "PostgresQueue":
-        """Return the queue. Raises QueueUnavailable while it cannot be used; where a person must act, `problem` says
-        so too, and it is tried all the same."""
+        """Return the queue that was reached. Raises QueueUnavailable, at once, while none was."""
+        queue = self._queue
+        if queue is None:
+            raise QueueUnavailable(self.problem or "the shared queue was not reached yet")
+        return queue
+
+    def reach(self) -> "PostgresQueue":
+        """Return the queue; try to reach it first where it was not. Raises QueueUnavailable; where a person must act,
+        `problem` says so too, and it is tried all the same."""
         with self._lock:
-            if self._queue is not None:
-                return self._queue
-            if self._is_closed or self._monotonic() - self._tried_at < TRY_SECONDS:
-                raise QueueUnavailable(self.problem or "the shared queue is closed")
-            self._tried_at = self._monotonic()
-            try:
-                self._queue = self._open()
-            except (QueueUnavailable, NewerSchema, NotSetUp) as error:
-                self.problem = str(error)
-                raise QueueUnavailable(self.problem) from error
-            self.problem = ""
-            return self._queue
+            if self._queue is None and not self._is_closed:
+                try:
+                    self._queue = self._open()
+                except (QueueUnavailable, NewerSchema, NotSetUp) as error:
+                    self.problem = str(error)
+                    raise QueueUnavailable(self.problem) from error
+                self.problem = ""
+            if self._is_closed and self._queue is not None:
+                self._queue.close()
+        return self.queue()
 
     @property
     def opened(self) -> "PostgresQueue | None":
         """The queue if it was reached once; it reconnects by itself from then on."""
         return self._queue
 
+    def hurry(self, seconds: float) -> None:
+        """Let every call end within so many seconds: the daemon is about to stop."""
+        if self._queue is not None:
+            self._queue.hurry(seconds)
+
     def close(self) -> None:
         """Close it, for good."""
-        with self._lock:
-            self._is_closed = True
-            if self._queue is not None:
-                self._queue.close()
+        self._is_closed = True
+        if self._lock.acquire(timeout=CLOSE_SECONDS):
+            try:
+                if self._queue is not None:
+                    self._queue.close()
+            finally:
+                self._lock.release()

@@ -10,12 +10,14 @@ import structlog
 
 from daemon.fleet.accounts import Accounts
 from daemon.fleet.connection import Connection
+from daemon.fleet.looking import NAME, Looker
 from daemon.status.findings import Findings
 from jobs.delivery import FLUSH
 from jobs.fleet.deliver import Worker, deliver
 from jobs.fleet.learn import LEARN, Learner, learn, learn_job
 from jobs.fleet.share import Edge, share
 from jobs.fleet.shared_batch import DELIVER
+from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import JobState
 from jobs.queue.claiming_huey import OnFinish, OnStart
 from jobs.queue.claims import Handler
@@ -40,6 +42,20 @@ REST_SECONDS = 10.0
 
 PRUNE_SECONDS = 3600.0
 
+SILENT_SECONDS = 10.0
+"""A database is told as out of reach that has not answered for so long."""
+
+HURRY_SECONDS = 2.0
+"""What calls of the database get at a stop, of the daemon's three seconds."""
+
+LOOKER_STOP_SECONDS = 0.5
+
+ONCE_LOOKED_AT = 100
+"""Waiting batches, the last changed, that `run --once` waits for where they are sure to be over soon."""
+
+SURE_TO_COME = frozenset({ABOUT_TO_LOOK, EXTRACTION_OPEN})
+"""The reasons of such."""
+
 DAY_SECONDS = 86_400.0
 
 log = structlog.get_logger()
@@ -47,8 +63,8 @@ log = structlog.get_logger()
 
 @dataclass
 class Fleet:
-    """Made with the daemon's other parts. `tick` is called on its rounds, from one thread; `start` and `stop` with the
-    daemon's own workers. `keeps` are the days finished jobs and dead letters are kept, 0 for ever."""
+    """Made with the daemon's other parts. `tick` is called on its rounds and waits for nothing, `start` and `stop` with
+    the daemon's own workers. `keeps` are the days finished jobs and dead letters are kept, 0 for ever."""
 
     connection: Connection
     accounts: Accounts
@@ -67,6 +83,10 @@ class Fleet:
     _problem: str = field(default="", init=False)
     _upkept_at: float = field(default=float("-inf"), init=False)
     _pruned_at: float = field(default=float("-inf"), init=False)
+    _counted: Mapping[str, Any] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.looker = Looker(self._look_and_tell, self.clock.monotonic)
 
     @property
     def role(self) -> str:
@@ -82,28 +102,40 @@ class Fleet:
             return {}
         return {FLUSH: partial(share, edge=self.edge), LEARN: partial(learn, learner=self.learner)}
 
+    @property
+    def problem(self) -> str:
+        """Why the shared queue cannot be used at present; empty while it can."""
+        if self.connection.opened is None:
+            return self.connection.problem
+        silent = self.looker.silent_seconds
+        if not self._problem and silent >= SILENT_SECONDS:
+            return f"the shared queue has not answered for {silent:.0f} s"
+        return self._problem
+
     def start(self, queue: JobQueue) -> None:
         """Begin; the database may be away. `queue` is the daemon's own."""
         if self.learner is not None:
             queue.enqueue(learn_job())
             queue.wake(LEARN)
-        self.tick()
 
     def tick(self) -> None:
-        """Reach the database if it was not reached yet, take up changed keys, and show what is wrong."""
-        try:
-            self._look()
-        except QueueError as error:
-            self._problem = str(error)
-            self.findings.report(UNREACHABLE, detail=self._problem)
+        """Have the database looked at: reached if it was not yet, and changed keys taken up; show what is wrong."""
+        self.looker.ask()
+        if problem := self.problem:
+            self.findings.report(UNREACHABLE, detail=problem)
         else:
-            self._problem = ""
             self.findings.clear(UNREACHABLE)
 
-    def stop(self, seconds: float) -> bool:
-        """Take no more batches, end those under way; return whether all came to an end."""
+    def cancel(self) -> None:
+        """End every call in the air now, and soon those that wait for the database."""
         self.accounts.cancel()
-        return self.workers.stop(seconds) if self.workers else True
+        self.connection.hurry(HURRY_SECONDS)
+
+    def stop(self, seconds: float) -> bool:
+        """Take no more batches, end those under way; return whether all came to an end. After `cancel`."""
+        has_looked = self.looker.stop(LOOKER_STOP_SECONDS)
+        ended = self.workers.stop(seconds) if self.workers else True
+        return has_looked and ended
 
     def close(self) -> None:
         """Release everything. Only after `stop`."""
@@ -113,39 +145,41 @@ class Fleet:
     def is_all_done(self) -> bool:
         """Whether nothing is left that this worker could bring to an end now: for `run --once`."""
         queue = self.connection.opened
-        if self.worker is None or queue is None:
+        if self.worker is None or queue is None or self.problem:
             return True
-        if self.workers is not None and self.workers.running():
+        if self.workers is None or self.workers.running():
             return False
-        waiting = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=1)
-        return not queue.counts().ready and not (waiting and waiting[0].reason in self._sure_to_come)
+        try:
+            if queue.counts().ready:
+                return False
+            waiting = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=ONCE_LOOKED_AT)
+        except QueueError as error:
+            self._problem = str(error)
+            return True
+        return not any(job.reason in SURE_TO_COME for job in waiting)
 
     def dead_threads(self) -> list[str]:
         """Return the names of threads that ended though nobody stopped them."""
         queue = self.connection.opened
-        return [*(self.workers.dead_threads() if self.workers else ()), *(queue.dead_threads() if queue else ())]
+        of_workers, of_queue = (each.dead_threads() if each else () for each in (self.workers, queue))
+        return [*((NAME,) if self.looker.is_dead else ()), *of_workers, *of_queue]
 
     def told(self) -> dict[str, Any]:
-        """Return what a status tells of it; raises nothing. Of all machines' jobs only a worker tells: there are many
-        edges, and each is asked for its status every few seconds."""
-        queue = self.connection.opened
+        """Return what a status tells of it, as the last look found it; waits for nothing. Of all machines' jobs only a
+        worker tells: there are many edges."""
+        queue, problem = self.connection.opened, self.problem
         document: dict[str, Any] = {
             "role": self.role,
             "place": queue.place if queue else "",
-            "reached": not self._problem,
+            "reached": not problem,
         }
-        if self._problem:
-            document["problem"] = self._problem
+        if problem:
+            document["problem"] = problem
         if self.learner is not None:
             document["packets_out"] = self._packets("packets_shared")
         if self.worker is None or queue is None:
             return document
-        try:
-            counts = queue.counts()
-        except QueueError as error:
-            return document | {"reached": False, "problem": str(error)}
-        told = {name: getattr(counts, name) for name in counts.__slots__}
-        return document | {"listening": queue.is_listening, "jobs": told}
+        return document | {"listening": queue.is_listening, "jobs": dict(self._counted)}
 
     def _packets(self, *names: str) -> int:
         """Return how many packets of this machine are so, as far as can be told."""
@@ -156,20 +190,24 @@ class Fleet:
                 found += sum(counts[name] for name in names)
         return found
 
-    @property
-    def _sure_to_come(self) -> frozenset[str]:
-        from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN  # noqa: PLC0415
-
-        return frozenset({ABOUT_TO_LOOK, EXTRACTION_OPEN})
+    def _look_and_tell(self) -> None:
+        try:
+            self._look()
+        except QueueError as error:
+            self._problem = str(error)
+        else:
+            self._problem = ""
 
     def _look(self) -> None:
-        queue = self.connection.queue()
+        queue = self.connection.reach()
         now = self.clock.monotonic()
         if self.worker is not None and self.workers is None:
             self._start_workers()
         if self.worker is None:
             self._look_as_edge(queue, now)
             return
+        counts = queue.counts()
+        self._counted = {name: getattr(counts, name) for name in counts.__slots__}
         if now - self._upkept_at >= UPKEEP_SECONDS:
             self._upkept_at = now
             queue.shift_clock(0.0)
@@ -194,6 +232,8 @@ class Fleet:
         if voided:
             log.info("claims-given-back", jobs=voided, queue="shared")
         queue.listen()
+        if self.looker.is_stopping:
+            return
         self.workers = Workers(
             queue,
             {DELIVER: partial(deliver, worker=self.worker)},
@@ -221,6 +261,7 @@ class Fleet:
         done, dead = self.keeps
         if not done:
             return
-        now = self.clock.wall()
+        queue = self.connection.queue()
+        now = queue.now()  # never by a worker's own clock, which may be years ahead
         dead_before = now - dead * DAY_SECONDS if dead else 0.0
-        self.connection.queue().prune(finished_before=now - done * DAY_SECONDS, dead_before=dead_before)
+        queue.prune(finished_before=now - done * DAY_SECONDS, dead_before=dead_before)

@@ -19,11 +19,15 @@ from jobs.job import Job
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.errors import QueueError
-from memsyncd.clock import Clock
 from memsyncd.platforms.platform import Accepted, Batch, Extraction, ExtractionState, Platform, PlatformError, Rejected
 
 ELSEWHERE_SECONDS = 30.0
 """How long a batch that cannot be delivered by this worker is left to the others."""
+
+BEHIND_SECONDS = 1.0
+"""How long after an earlier batch of its session is due another one looks whether that is on its way."""
+
+BEHIND = "an earlier batch of its session has to go first"
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,14 @@ class Account:
 @dataclass(frozen=True)
 class Worker:
     """What a worker works with. `account` gives an account's platform, None where this worker has no key of it;
-    `hold` says why nothing is delivered at present, or None. `first_interval` is the seconds until an extraction is
+    `hold` says why nothing is delivered at present, or None; `behind` in how many seconds an earlier batch of a job's
+    session is due that the platform has not taken yet, or None. `first_interval` is the seconds until an extraction is
     first asked for, `extraction_wait_seconds` the time one may take."""
 
     account: Callable[[str], Account | None]
     hold: Callable[[], str | None]
+    behind: Callable[[Job], float | None]
     redact: Callable[[str], str]
-    clock: Clock
     first_interval: float
     extraction_wait_seconds: float
 
@@ -108,7 +113,10 @@ class _Run:
     def _send(self) -> Outcome:
         if self.context.stopping.is_set():
             return Snooze(0.0, "the daemon is stopping")
-        self._keep(replace(self.progress, posted_at=self.worker.clock.wall(), looks=False))
+        if (seconds := self.worker.behind(self.context.job)) is not None:
+            self.progress = replace(self.progress, posted_at=None, looks=False)
+            return self._snoozed(seconds + BEHIND_SECONDS, BEHIND)
+        self._keep(replace(self.progress, posted_at=self._now, looks=False))
         try:
             accepted = self.account.platform.add(self.batch)
         except PlatformError as error:
@@ -148,6 +156,8 @@ class _Run:
             return self._made(verdict.memories)
         if verdict.state.is_terminal:
             return self._failed(verdict)
+        if not self.progress.since:  # begun by a daemon without a shared queue
+            self.progress = replace(self.progress, since=self._now)
         if self._now - self.progress.since >= self.worker.extraction_wait_seconds:
             self._keep(replace(self.progress, asked=0, since=self._now))
             return self._attempt_failed("the extraction took longer than its wait")

@@ -1,12 +1,12 @@
 """An edge's standing job: what became of the packets that the shared queue has taken."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from jobs.failures import after_store_error
 from jobs.fleet import shared_batch
-from jobs.job import ACTIVE, JobState, NewJob
+from jobs.job import ACTIVE, Job, JobState, NewJob
 from jobs.outcomes import Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.contract import JobQueue
@@ -29,6 +29,9 @@ IDLE_SECONDS = 3600.0
 
 PACKETS_AT_ONCE = 50
 """Looked at in one run, the oldest first."""
+
+LANE_JOBS = 1_000
+"""Of a session, looked through for a packet's where the first of them is gone."""
 
 NO_MORE = "its job was pruned before its end was learned"
 
@@ -66,7 +69,7 @@ def learn(context: JobContext, learner: Learner) -> Outcome:
             for packet in store.shared_packets(PACKETS_AT_ONCE):
                 if context.stopping.is_set():
                     return Snooze(0.0, "the daemon is stopping")
-                end = end_of(learner.queue(), learner.edge, spool, packet.packet_id)
+                end = end_of(learner.queue(), learner.edge, spool, packet)
                 if end is None:
                     out += 1
                     continue
@@ -86,19 +89,32 @@ def _again(context: JobContext, *, is_moving: bool) -> Outcome:
     return Snooze(seconds, "packets are in the shared queue", {"seconds": seconds})
 
 
-def end_of(queue: JobQueue, edge: str, spool: str, packet_id: str) -> End | None:
+def end_of(queue: JobQueue, edge: str, spool: str, packet: Packet) -> End | None:
     """Return how a packet's delivery ended; None while it has not. Raises QueueUnavailable."""
-    jobs = []
-    for number in itertools.count():
-        job = queue.get(shared_batch.job_id(edge, spool, packet_id, number))
-        if job is None:
-            break
-        if job.state in ACTIVE:
-            return None
-        jobs.append(job)
+    jobs = jobs_of(queue, edge, spool, packet)
+    if any(job.state in ACTIVE for job in jobs):
+        return None
     if not jobs:  # only what is over is pruned, and dead letters are kept for long
         return End(PacketStatus.SUCCEEDED, NO_MORE)
     failed = next((job for job in jobs if job.state is not JobState.DONE), None)
     if failed is not None:
         return End(PacketStatus.GAVE_UP, failed.reason or str(failed.state))
     return End(PacketStatus.SUCCEEDED, memories=sum(int(job.payload.get("memories", 0)) for job in jobs))
+
+
+def jobs_of(queue: JobQueue, edge: str, spool: str, packet: Packet) -> Sequence[Job]:
+    """Return a packet's jobs in the shared queue, as far as they are there: what is done is pruned after its days, and
+    a batch that was there already was not put in. Raises QueueUnavailable."""
+    jobs: list[Job] = []
+    for number in itertools.count():
+        job = queue.get(shared_batch.job_id(edge, spool, packet.packet_id, number))
+        if job is None:
+            break
+        jobs.append(job)
+    if jobs and len(jobs) >= len(packet.slots):
+        return jobs
+    lane, own = (
+        shared_batch.lane(edge, spool, packet.session_id),
+        shared_batch.job_id(edge, spool, packet.packet_id, ""),
+    )
+    return [job for job in queue.jobs(lane=lane, limit=LANE_JOBS) if job.id.startswith(own)]

@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jobs import packet_requests
-from jobs.delivery import Delivery
+from jobs.delivery import Delivery, made_by_arrived
 from jobs.failures import after_store_error
 from jobs.fleet import shared_batch
-from jobs.fleet.learn import LEARN_SECONDS, end_of, learn_job
+from jobs.fleet.learn import LEARN_SECONDS, end_of, jobs_of, learn_job
+from jobs.fleet.shared_batch import Progress
+from jobs.flush import is_asked_by_person
+from jobs.job import Job, JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.contract import JobQueue
@@ -57,15 +60,15 @@ def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) ->
     if found is None:
         return Done("its packet is no more", wake_lane=True)
     packet, scope = found[0], packet_requests.named(found[1])
-    if not packet.is_open:
-        return Done("its packet was closed before", wake_lane=True)
+    if (over := _over(context.job, edge, spool, store, packet)) is not None:
+        return over
     if (held := packet_requests.held(packet, scope, edge.delivery)) is not None:
         return Snooze(HELD_SECONDS, held)
     requests = packet_requests.requests(store, packet, scope, edge.delivery)
     if not requests:
         store.close_packet(packet.packet_id, PacketStatus.SUCCEEDED)
         return Done(packet_requests.NOTHING_IN_IT, wake_lane=True)
-    _put(edge, spool, requests)
+    _put(edge, spool, store, packet, requests)
     if not store.own:
         return _plugins(edge, spool, store, packet)
     store.close_packet(packet.packet_id, PacketStatus.SHARED)
@@ -74,11 +77,37 @@ def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) ->
     return _handed_on(context, store, packet)
 
 
-def _put(edge: Edge, spool: str, requests: Sequence[Batch]) -> None:
-    destination = edge.delivery.platform.destination
-    edge.queue().enqueue(
-        *(shared_batch.new_job(each, edge=edge.name, spool=spool, destination=destination) for each in requests)
-    )
+def _over(job: Job, edge: Edge, spool: str, store: EvidenceStore, packet: Packet) -> Outcome | None:
+    """Return the outcome where the packet is not to be put in any more; open one that a person retries."""
+    if packet.status == PacketStatus.GAVE_UP:
+        if not is_asked_by_person(job):
+            return GiveUp(packet.error or "given up after its attempts", wake_lane=True)
+        _try_again(edge, spool, packet)
+        store.reopen_packet(packet.packet_id)
+        return None
+    return None if packet.is_open else Done("its packet was closed before", wake_lane=True)
+
+
+def _try_again(edge: Edge, spool: str, packet: Packet) -> None:
+    """Have the packet's dead letters in the shared queue tried again, as a person wants it."""
+    for job in jobs_of(edge.queue(), edge.name, spool, packet):
+        if job.state is JobState.DEAD:
+            edge.queue().retry(job.id)
+
+
+def _put(edge: Edge, spool: str, store: EvidenceStore, packet: Packet, requests: Sequence[Batch]) -> None:
+    """Put in what is not on the platform already. What this machine had begun itself, before it shared a queue, or a
+    plugin, is gone on with: asked for or looked for, and not sent again."""
+    posted = {post.batch: post.started_at for post in store.posts(packet.packet_id)}
+    slots = packet.slots * len(requests) if packet.bare_slot else packet.slots
+    jobs = []
+    for each in requests:
+        slot = slots[each.number] if each.number < len(slots) else ""
+        if made_by_arrived(slot) is None:
+            progress = Progress(posted_at=posted.get(each.number), event_id=slot)
+            destination = edge.delivery.platform.destination
+            jobs.append(shared_batch.new_job(each, progress, edge=edge.name, spool=spool, destination=destination))
+    edge.queue().enqueue(*jobs)
 
 
 def _handed_on(context: JobContext, store: EvidenceStore, packet: Packet) -> Outcome:
@@ -88,7 +117,7 @@ def _handed_on(context: JobContext, store: EvidenceStore, packet: Packet) -> Out
 
 
 def _plugins(edge: Edge, spool: str, store: EvidenceStore, packet: Packet) -> Outcome:
-    end = end_of(edge.queue(), edge.name, spool, packet.packet_id)
+    end = end_of(edge.queue(), edge.name, spool, packet)
     if end is None:
         return Snooze(LEARN_SECONDS, IN_SHARED_QUEUE)
     store.close_packet(packet.packet_id, end.status, error=end.error)

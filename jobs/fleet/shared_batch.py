@@ -11,7 +11,7 @@ DELIVER = "deliver"
 """The kind of these jobs."""
 
 
-def job_id(edge: str, spool: str, packet_id: str, number: int) -> str:
+def job_id(edge: str, spool: str, packet_id: str, number: int | str) -> str:
     """Return the id of the one job that delivers a batch. `edge` is its machine's and data directory's own name."""
     return f"{DELIVER}:{edge}:{spool}:{packet_id}:{number}"
 
@@ -21,12 +21,12 @@ def lane(edge: str, spool: str, session_id: str) -> str:
     return f"{edge}/{spool}/{session_id}"
 
 
-def new_job(batch: Batch, *, edge: str, spool: str, destination: str) -> NewJob:
-    """Return the job that delivers `batch`."""
+def new_job(batch: Batch, progress: "Progress", *, edge: str, spool: str, destination: str) -> NewJob:
+    """Return the job that delivers `batch`, which has come as far as `progress` before."""
     return NewJob(
         id=job_id(edge, spool, batch.packet_id, batch.number),
         kind=DELIVER,
-        payload={"batch": asdict(batch)},
+        payload=payload(batch, progress),
         lane=lane(edge, spool, batch.run_id),
         destination=destination,
     )
@@ -34,11 +34,11 @@ def new_job(batch: Batch, *, edge: str, spool: str, destination: str) -> NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a batch has come. Times are Unix seconds of whose clock they are measured against.
+    """How far a batch has come. Times are Unix seconds by the clock that is named.
 
-    `posted_at` (the worker's) is set before its request leaves: with it and without an event id nobody knows whether it
-    arrived. `looks` tells that the moment before it is looked for was waited for. `event_id` is its extraction event's,
-    asked for `asked` times; the wait for that began at `since` (the queue's clock).
+    `posted_at` (the queue's, which all workers share) is set before its request leaves: with it and without an event id
+    nobody knows whether it arrived. `looks` tells that the moment before it is looked for was waited for. `event_id` is
+    its extraction event's, asked for `asked` times; the wait for that began at `since` (the queue's; 0: it has not).
     """
 
     posted_at: float | None = None

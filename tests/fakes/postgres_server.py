@@ -1,6 +1,7 @@
 """A PostgreSQL server of the tests' own: private, on a Unix socket alone, with every commit on disk as in earnest."""
 
 import atexit
+import contextlib
 import functools
 import itertools
 import os
@@ -58,9 +59,11 @@ def _unprivileged() -> dict[str, Any]:
 class PostgresServer:
     """A server below a directory that nobody else can enter. Its superuser is `postgres`, and needs no password."""
 
-    def __init__(self, place: Path, copied_from: "PostgresServer | None" = None) -> None:
+    def __init__(self, place: Path, copied_from: "PostgresServer | None" = None, **settings: str) -> None:
+        """Make its data; `settings` are the server's own, in place of ours."""
         self.directory = Path(tempfile.mkdtemp(prefix="memsyncd-pg-", dir="/tmp"))
         self._programs = place
+        self._settings = _SETTINGS | settings
         self._as = _unprivileged()
         if self._as:
             os.chown(self.directory, self._as["user"], self._as["group"])
@@ -78,7 +81,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        settings = [f"--{name.replace('_', '-')}={value}" for name, value in _SETTINGS.items()]
+        settings = [f"--{name.replace('_', '-')}={value}" for name, value in self._settings.items()]
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [self._programs / "postgres", "-D", self.data, "-k", self.directory, *settings],
@@ -101,6 +104,26 @@ class PostgresServer:
         self.process.send_signal(how)
         self.process.wait(STOP_SECONDS)
         self.process = None
+
+    def stand_still(self) -> None:
+        """Stop every process of it in its tracks: connections stay, nothing is answered."""
+        self._signal_all(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """End that."""
+        self._signal_all(signal.SIGCONT)
+
+    def processes(self) -> list[int]:
+        """Return the ids of the server's processes, the first of them the one that starts the others."""
+        assert self.process is not None
+        mother = self.process.pid
+        children = Path(f"/proc/{mother}/task/{mother}/children").read_text().split()
+        return [mother, *map(int, children)]
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        for process in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
 
     def url(self, schema: str = "", **parameters: str) -> str:
         """Return the URL of the database, with `schema` as the place of tables."""

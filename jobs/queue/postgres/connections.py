@@ -9,16 +9,26 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from jobs.queue.errors import QueueUnavailable
+from jobs.queue.postgres.patience import LONGEST_SECONDS, Patience
 from jobs.queue.postgres.storage import Connection
+
+ROOM_SECONDS = 20.0
+"""How long somebody waits for a connection of the process's few: longer than any transaction of ours that goes well."""
 
 
 class Connections:
-    """At most `limit` at a time; who comes beyond waits for one."""
+    """At most `limit` at a time; who comes beyond waits for one, ROOM_SECONDS at most. Once the patience is hurried no
+    new one is opened: that takes seconds where nobody answers."""
 
     def __init__(
-        self, connect: Callable[[], Connection], limit: int, monotonic: Callable[[], float] = time.monotonic
+        self,
+        connect: Callable[[], Connection],
+        limit: int,
+        monotonic: Callable[[], float] = time.monotonic,
+        patience: Patience | None = None,
     ) -> None:
         self._connect = connect
+        self._patience = patience or Patience(monotonic)
         self._monotonic = monotonic
         self._used_at = monotonic()
         self._room = threading.BoundedSemaphore(limit)
@@ -27,16 +37,22 @@ class Connections:
         self._closed = False
 
     @contextmanager
-    def one(self) -> Iterator[Connection]:
-        """Give a connection. Raises psycopg.Error where none comes about, QueueUnavailable after the close."""
-        with self._room:
+    def one(self, longest: float = LONGEST_SECONDS) -> Iterator[Connection]:
+        """Give a connection, whose server has `longest` seconds for each answer. Raises psycopg.Error where none comes
+        about, QueueUnavailable after the close and where none is free."""
+        if not self._room.acquire(timeout=ROOM_SECONDS):
+            raise QueueUnavailable("the shared queue cannot be used: no connection was free for long")
+        try:
             connection = self._take()
+            connection.longest = longest
             try:
                 yield connection
             except BaseException:
                 self._put_back(_undone(connection))
                 raise
             self._put_back(connection)
+        finally:
+            self._room.release()
 
     def drop_idle(self) -> None:
         """Let go of those that nobody uses: the server they led to is gone or another."""
@@ -61,6 +77,8 @@ class Connections:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
+        if self._patience.is_hurried:
+            raise QueueUnavailable("the shared queue cannot be used: this daemon is stopping")
         return self._connect()
 
     def _put_back(self, connection: Connection) -> None:

@@ -17,7 +17,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds between two tries to listen again after the connection was lost. Meanwhile idle workers still look at every
 `doorbell.SAFETY_SECONDS`, and once it is back they look at once: what was told in between is not told again."""
 
-STOP_SECONDS = 10.0
+STOP_SECONDS = 2.0
+"""How long its end is waited for: it may be on its way to a server that does not answer."""
 
 NAME = "jobs-listening"
 
@@ -72,6 +73,8 @@ class Listener:
         self._wake.send(b"\0")
         if self._thread.ident:
             self._thread.join(STOP_SECONDS)
+        if self._thread.is_alive():
+            return  # it closes nothing that it still needs, and ends with the process
         self._awake.close()
         self._wake.close()
 

@@ -79,7 +79,7 @@ class PostgresQueue:
         self._codec = Codec(sealing or Unsealed())
         self._worker = Worker(worker, lease, policy, self._codec)
         process = f"{random.getrandbits(64):016x}"
-        self._connections = Connections(self.storage.connect, connections)
+        self._connections = Connections(self.storage.connect, connections, patience=self.storage.patience)
         try:
             told = Told(self._opened(), process)
             self._writer = Writer(self._connections, told.tell, self._publish)
@@ -210,6 +210,20 @@ class PostgresQueue:
     def rest(self, seconds: float) -> None:
         """Let go of the connections where none was used for so long; the next call opens one."""
         self._connections.drop_unused(seconds)
+
+    def hurry(self, seconds: float) -> None:
+        """Let every call, under way or to come, end within `seconds`, as QueueUnavailable where the server is silent:
+        the process is about to stop."""
+        self.storage.patience.hurry(seconds)
+
+    def now(self) -> float:
+        """Return the database's time, Unix seconds: by that it is told how old a job is."""
+        return self._reader.now()
+
+    def behind(self, job_id: str, passing: str) -> float | None:
+        """Return in how many seconds an earlier job of its lane and destination is due that is not over, waits for
+        another reason than `passing`; None where there is none. As long as the job is claimed that stays so."""
+        return self._reader.behind(self._codec.key(job_id), passing)
 
     def close(self) -> None:
         """Stop listening and close the connections."""

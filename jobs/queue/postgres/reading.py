@@ -10,6 +10,7 @@ from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.postgres import errors, rows
 from jobs.queue.postgres.connections import Connections
 from jobs.queue.postgres.errors import Fault
+from jobs.queue.postgres.patience import READING_SECONDS
 from jobs.queue.postgres.rows import SHOWN, Codec, Row
 
 # Each part is counted in an index of its own. A ready job of a cooling destination waits.
@@ -41,6 +42,14 @@ _NEXT_DUE = """
             )
         )
     ) - memsyncd_now() AS seconds
+"""
+
+# A lane lets the next one go while an earlier one waits; whether that may overtake it is for the job to say.
+_BEHIND = """
+    SELECT min(coalesce(e.not_before, memsyncd_now())) - memsyncd_now() AS seconds
+    FROM memsyncd_jobs AS j JOIN memsyncd_jobs AS e
+    ON e.lane = j.lane AND e.destination = j.destination AND e.account = j.account AND e.seq < j.seq
+    WHERE j.key = %s AND (e.state = 'ready' OR (e.state = 'waiting' AND e.reason <> %s))
 """
 
 
@@ -103,12 +112,22 @@ class Reader:
         seconds: float | None = self.rows(_NEXT_DUE, (list(living),))[0]["seconds"]
         return None if seconds is None else max(seconds, 0.0)
 
+    def behind(self, key: bytes, passing: str) -> float | None:
+        """Return in how many seconds the first of the earlier jobs of a job's lane and destination is due that are not
+        over and do not wait for the reason `passing`; None where there are none."""
+        seconds: float | None = self.rows(_BEHIND, (key, passing))[0]["seconds"]
+        return None if seconds is None else max(seconds, 0.0)
+
+    def now(self) -> float:
+        """Return the database's time."""
+        return float(self.rows("SELECT memsyncd_now() AS now")[0]["now"])
+
     def rows(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Run a statement that reads; once more where the connection turns out to be gone."""
         for left in (1, 0):
             connection = None
             try:
-                with self._connections.one() as connection:
+                with self._connections.one(READING_SECONDS) as connection:
                     return list(connection.execute(statement, values).fetchall())
             except psycopg.Error as error:
                 fault = errors.fault_of(error, connection)

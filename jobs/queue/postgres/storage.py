@@ -1,5 +1,6 @@
 """huey's PostgreSQL storage: its way to connect and its channel; claims in place of its deleting."""
 
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -7,6 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 
 from jobs.queue import hueys
+from jobs.queue.postgres.patience import Patience, PatientConnection
 
 hueys.let_in(psycopg)
 
@@ -40,7 +42,7 @@ _SETTINGS = (
     "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off"
 )
 
-Connection = psycopg.Connection[DictRow]
+Connection = PatientConnection
 Cursor = psycopg.Cursor[DictRow]
 
 
@@ -57,11 +59,14 @@ class SharedStorage(hueys.PostgresStorage):
         """Take the URL, or what else libpq understands; nothing is connected yet."""
         given = conninfo_to_dict(url)
         parameters = {name: value for name, value in _PARAMETERS.items() if name not in given}
-        super().__init__("jobs", dsn=url, table_prefix="memsyncd", create_tables=False, **parameters)
+        connect = partial(PatientConnection.connect, url, **parameters)
+        super().__init__("jobs", dsn=url, connection=connect, table_prefix="memsyncd", create_tables=False)
+        self.patience = Patience()
 
     def connect(self) -> Connection:
         """Return a new connection. Raises psycopg.Error."""
         connection: Connection = self._connect()
+        connection.patience = self.patience
         connection.row_factory = dict_row
         connection.execute(_SETTINGS)
         return connection

@@ -14,7 +14,8 @@ from jobs.fleet.learn import LEARN, End, Learner, learn
 from jobs.fleet.share import Edge, share
 from jobs.fleet.shared_batch import DELIVER
 from jobs.fleet.verdicts import Verdicts
-from jobs.job import Job
+from jobs.flush import EXTRACTION_OPEN
+from jobs.job import Job, JobState
 from jobs.outcomes import Ended, Outcome
 from jobs.queue.claims import Claim, ClaimQueue, JobContext
 from jobs.queue.errors import QueueUnavailable
@@ -48,8 +49,8 @@ class Sharing:
         self.worker = Worker(
             account=self._account,
             hold=lambda: self.held,
+            behind=self._behind,
             redact=redact,
-            clock=clock,
             first_interval=1.0,
             extraction_wait_seconds=120.0,
         )
@@ -76,6 +77,18 @@ class Sharing:
         if self.is_away:
             raise QueueUnavailable("the shared queue is away")
         return self.shared
+
+    def _behind(self, job: Job) -> float | None:
+        """Tell as PostgresQueue.behind does."""
+        earlier = [
+            each
+            for each in self.shared.jobs(lane=job.lane)
+            if each.state in {JobState.READY, JobState.WAITING}
+            and (each.created_at, each.id) < (job.created_at, job.id)
+            and each.reason != EXTRACTION_OPEN
+        ]
+        now = self.edge.hands.wall_now
+        return min((max((each.not_before or now) - now, 0.0) for each in earlier), default=None)
 
     def _account(self, name: str) -> Account | None:
         return self._reached if name in self.known_accounts else None

@@ -158,3 +158,34 @@ def test_a_payload_of_another_shape_is_a_dead_letter(fleet: Sharing) -> None:
     states = {job.id: job.state for job in fleet.jobs() if job.id.startswith("odd")}
     assert set(states.values()) == {JobState.DEAD}
     assert committed(fleet) == 1
+
+
+@pytest.mark.parametrize("trouble", [Add.LOST, Add.COMMIT_UNHEARD, Add.REJECT, Add.NO_ID])
+def test_no_batch_overtakes_an_earlier_one_of_its_session(trouble: Add) -> None:
+    """While the earlier one is about to be looked for or tried again it waits, and the later ones with it; of another
+    session everything goes on."""
+    with sharing() as fleet:
+        for turn in range(2):
+            fleet.edge.exchange(turn)
+            fleet.edge.ask()
+            fleet.edge.run()
+            fleet.edge.hands.move(1.0)
+        fleet.edge.exchange(session="t")
+        fleet.edge.ask("t")
+        fleet.edge.run()
+        fleet.platform.adds.append(trouble)
+        fleet.work(600.0)
+        assert all(job.state is JobState.DONE for job in fleet.jobs())
+        said = [each.batch.messages[0].content for each in fleet.platform.committed if each.batch.run_id == "s"]
+        assert said == ["question 0", "question 1"]
+        assert len(fleet.platform.committed) == 3
+
+
+def test_an_extraction_holds_up_no_later_batch(fleet: Sharing) -> None:
+    """The platform has the earlier one: that is all the order asks for."""
+    fleet.platform.fates.append(ExtractionState.RUNNING)
+    fleet.edge.exchange(2)
+    fleet.edge.ask()
+    fleet.edge.run()
+    fleet.work(10.0)
+    assert committed(fleet) == 2

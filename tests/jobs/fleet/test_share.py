@@ -3,14 +3,19 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from jobs.delivery import FLUSH
 from jobs.fleet.learn import NO_MORE
 from jobs.fleet.share import IN_SHARED_QUEUE
+from jobs.flush import flush as plain_flush
 from jobs.job import JobState
+from jobs.recovery import retry_by_person
 from memsyncd.evidence.event import PacketStatus
+from memsyncd.platforms.platform import ExtractionState
 from tests.fakes.scripted_platform import Add
 from tests.jobs.fleet.sharing import EDGE, Sharing, sharing
 from tests.jobs.test_checkpoint_of_plugins import PLUGIN_TABLES
@@ -151,3 +156,55 @@ def test_a_plugins_packet_is_open_until_its_end_is_known(tmp_path: Path) -> None
         assert fleet.edge.job(asked).state is JobState.DONE
     finally:
         fleet.close()
+
+
+def test_what_this_machine_had_sent_before_it_shared_a_queue_is_not_sent_again(fleet: Sharing) -> None:
+    """A packet that was under way when `queue.url` was set: its accepted batch is asked for, its unanswered one looked
+    for, the third alone is sent."""
+    for number in range(3):
+        fleet.edge.say("user_prompt", prompt=f"{number} {LONG}")
+    fleet.edge.ask()
+    flush = fleet.edge.handlers[FLUSH]
+    fleet.edge.handlers = {**fleet.edge.handlers, FLUSH: partial(plain_flush, delivery=fleet.edge.delivery)}
+    fleet.platform.adds.extend([Add.ACCEPT, Add.COMMIT_UNHEARD])
+    fleet.platform.fates.append(ExtractionState.RUNNING)
+    fleet.edge.run(1.0)
+    assert fleet.platform.count("add") == 2
+    fleet.edge.handlers = {**fleet.edge.handlers, FLUSH: flush}
+    fleet.work(60.0)
+    fleet.platform.end()
+    fleet.work(300.0)
+    assert [number for name, number in fleet.platform.calls if name == "add"] == [0, 1, 2]
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+
+
+def test_a_packet_given_up_before_is_put_in_at_a_persons_word(fleet: Sharing) -> None:
+    """It died when the queue was this machine's own; whoever tries it again has it delivered, not closed."""
+    fleet.edge.exchange()
+    asked = fleet.edge.ask()
+    flush = fleet.edge.handlers[FLUSH]
+    fleet.edge.handlers = {**fleet.edge.handlers, FLUSH: partial(plain_flush, delivery=fleet.edge.delivery)}
+    fleet.platform.adds.extend([Add.REJECT] * 5)
+    fleet.edge.run(30_000.0)
+    assert fleet.edge.packet().status == PacketStatus.GAVE_UP
+    fleet.edge.handlers = {**fleet.edge.handlers, FLUSH: flush}
+    assert retry_by_person(fleet.edge.queue, asked)
+    fleet.work(120.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert len(fleet.platform.committed) == 1
+
+
+def test_a_dead_batch_is_known_though_an_earlier_one_was_pruned(fleet: Sharing) -> None:
+    """What was delivered is pruned sooner than a dead letter; the edge was away for all of it."""
+    fleet.edge.say("user_prompt", prompt=f"first {LONG}")
+    fleet.edge.say("assistant_stop", text=f"second {LONG}")
+    fleet.edge.ask()
+    fleet.edge.run()
+    fleet.platform.adds.extend([Add.ACCEPT, *[Add.REJECT] * 5])
+    for _ in range(200):
+        if not fleet.work_once():
+            fleet.edge.hands.move(30.0)
+    assert {job.state for job in fleet.jobs()} == {JobState.DONE, JobState.DEAD}
+    fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
+    fleet.edge.run(120.0)
+    assert fleet.edge.packet().status == PacketStatus.GAVE_UP

@@ -1,0 +1,54 @@
+"""A thread beside the daemon's rounds that looks at the database: it may be silent for long, and the rounds go on."""
+
+import threading
+from collections.abc import Callable
+
+NAME = "fleet-looking"
+
+
+class Looker:
+    """Calls `look` once for each `ask`, one after the other. `look` raises nothing."""
+
+    def __init__(self, look: Callable[[], None], monotonic: Callable[[], float]) -> None:
+        self._look = look
+        self._monotonic = monotonic
+        self._asked = threading.Event()
+        self.is_stopping = False
+        """Whether it was told to end."""
+        self._began_at: float | None = None
+        self._thread = threading.Thread(target=self._run, name=NAME, daemon=True)
+
+    def ask(self) -> None:
+        """Have it look, now or after the look under way."""
+        if not self._thread.ident:
+            self._thread.start()
+        self._asked.set()
+
+    @property
+    def silent_seconds(self) -> float:
+        """For how long the look under way has been going on; 0 where there is none."""
+        began_at = self._began_at
+        return 0.0 if began_at is None else self._monotonic() - began_at
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the thread ended though nobody stopped it."""
+        return bool(self._thread.ident) and not self._thread.is_alive() and not self.is_stopping
+
+    def stop(self, seconds: float) -> bool:
+        """Have it end; return whether it did within so many seconds."""
+        self.is_stopping = True
+        self._asked.set()
+        if self._thread.ident:
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            self._asked.wait()
+            self._asked.clear()
+            if self.is_stopping:
+                return
+            self._began_at = self._monotonic()
+            self._look()
+            self._began_at = None
