@@ -17,6 +17,7 @@ from daemon.fleet.composing import fleet_of
 from daemon.fleet.fleet import Fleet
 from daemon.forgetting.tombstones import Tombstones
 from daemon.gate import PAUSED, Gate
+from daemon.intake import in_hand
 from daemon.intake.foreign_claims import is_claimed_elsewhere
 from daemon.intake.ingest import Ingest
 from daemon.intake.served import PLUGIN_SUFFIX, Place, Served, places_to_serve
@@ -136,6 +137,7 @@ def compose(
         on_event=journal.note,
         home=places.home,
         is_forgotten=tombstones.covers,
+        in_hand=in_hand.InHand(places.data / in_hand.NAME),
     )
     extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)
     extractions.on_open = partial(queue.hasten, poll.poll_job(platform.destination).id)

@@ -12,9 +12,10 @@ from daemon.intake.document import TornError, handoff_from
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import Taken, give_back, safe_name
 from daemon.intake.grace import Grace
+from daemon.intake.in_hand import HEAVY_BYTES, InHand
 from daemon.intake.rehoming import rehome
 from daemon.intake.spool import Spool, Waiting
-from daemon.intake.suspects import Suspects
+from daemon.intake.suspects import NO_MEMORY, Suspects
 from daemon.intake.transcripts import Transcripts
 from jobs.queue.errors import QueueError
 from memsyncd.clock import Clock, from_rfc3339
@@ -50,6 +51,7 @@ class Claiming:
     suspects: Suspects
     events: Events
     transcripts: Transcripts
+    in_hand: InHand
     is_forgotten: Callable[..., bool]
     rehomed: set[str] = field(default_factory=set)
 
@@ -64,15 +66,19 @@ class Claiming:
                 return None
             if not spool.claim(stem):
                 return None
+            if waiting.size >= HEAVY_BYTES:
+                self.in_hand.take(spool.name, stem)
         except OSError as error:
             self.suspects.leave(spool, stem, error)
             return None
         try:
             return self._read(spool, store, waiting, age)
+        except MemoryError:
+            self.set_apart(spool, waiting, NO_MEMORY)
         except OSError as error:
             give_back(spool, stem)
             self.suspects.leave(spool, stem, error)
-            return None
+        return None
 
     def _read(self, spool: Spool, store: EvidenceStore, waiting: Waiting, age: float) -> Claimed | None:
         """Return what a claimed file holds; None where it is no handoff, or not yet, or cannot be read. Raises OSError
@@ -157,4 +163,4 @@ class Claiming:
 
 def kind_of(error: BaseException | None) -> str:
     """Return an error's kind: its words may hold a handoff's."""
-    return type(error).__name__
+    return NO_MEMORY if isinstance(error, MemoryError) else type(error).__name__

@@ -14,6 +14,7 @@ from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, give_back, safe_name
 from daemon.intake.grace import Grace
+from daemon.intake.in_hand import InHand
 from daemon.intake.served import Served
 from daemon.intake.sessions import Sessions
 from daemon.intake.spool import Spool, Waiting
@@ -67,10 +68,11 @@ class Ingest:
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
     is_forgotten: Callable[..., bool] = lambda **_: False
     home: Path | None = None
+    in_hand: InHand = field(default_factory=lambda: InHand(None))
 
     def __post_init__(self) -> None:
         self.grace = Grace(self.clock)
-        self._suspects = Suspects(self.grace, self.counters, self.findings, self.on_event)
+        self._suspects = Suspects(self.grace, self.in_hand, self.counters, self.findings, self.on_event)
         self.requests = FlushRequests(self.queue, self.counters, self.on_event)
         self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded)
         self.transcripts = Transcripts(self.clock, self.counters, self.findings, self.is_excluded, self.home)
@@ -81,6 +83,7 @@ class Ingest:
             self._suspects,
             self._events,
             self.transcripts,
+            self.in_hand,
             self.is_forgotten,
         )
 
@@ -166,6 +169,7 @@ class Ingest:
             raise
         finally:
             self._events.end_batch()
+            self.in_hand.put_down()
 
     def _settle(self, spool: Spool, store: EvidenceStore, claimed: Sequence[Claimed]) -> int:
         """Record and ask for what was claimed; return how many handoffs were taken.

@@ -4,16 +4,26 @@ from collections.abc import Callable, Collection
 
 from daemon.intake.document import MAX_BYTES
 from daemon.intake.grace import Grace
-from daemon.intake.spool import EXPIRY_SECONDS, WAITING, Spool, Waiting
+from daemon.intake.in_hand import MOST_DEATHS, InHand
+from daemon.intake.spool import CLAIMED, EXPIRY_SECONDS, WAITING, Spool, Waiting
 from daemon.status.findings import Findings
 from memsyncd.counters import Counters
+
+OUTGROWN = "too large for the memory the daemon may use: raise its limit (MemoryMax of its unit, ulimit) and retry it"
+"""A reason is told as it is by `jobs list`."""
+
+
+NO_MEMORY = "there was no memory left to take this in"
 
 
 class Suspects:
     """Used by the one thread that owns the spools. Whatever is set aside is counted and told to `on_event`."""
 
-    def __init__(self, grace: Grace, counters: Counters, findings: Findings, on_event: Callable[..., None]) -> None:
+    def __init__(
+        self, grace: Grace, in_hand: InHand, counters: Counters, findings: Findings, on_event: Callable[..., None]
+    ) -> None:
         self._grace = grace
+        self._in_hand = in_hand
         self._counters = counters
         self._findings = findings
         self._on_event = on_event
@@ -35,7 +45,12 @@ class Suspects:
         self._grace.keep(spool, ())
 
     def is_beyond_limits(self, spool: Spool, waiting: Waiting, age: float) -> bool:
-        """Give up a file that is too large or, at `age` seconds, has waited too long; tell whether it was."""
+        """Give up a file that is too large, that the daemon does not survive or that, at `age` seconds, has waited too
+        long; tell whether it was."""
+        if self._in_hand.is_deadly(spool.name, waiting.stem):
+            self.outgrown(spool, waiting, f"the daemon died {MOST_DEATHS} times while it took this in", suffix=WAITING)
+            self._in_hand.put_down()
+            return True
         if waiting.size > MAX_BYTES:
             why, detail = "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}"
         elif age > EXPIRY_SECONDS:
@@ -46,12 +61,21 @@ class Suspects:
             self.lost(f"handoffs_{why}", spool, waiting.stem)
         return True
 
+    def outgrown(self, spool: Spool, waiting: Waiting, detail: str, *, suffix: str = CLAIMED) -> None:
+        """Give up a file for which the daemon has not memory enough: what stands behind it is not to wait for that."""
+        told = f"{detail}; it has {waiting.size} bytes"
+        if spool.bury(waiting.stem, OUTGROWN, told, suffix=suffix):
+            self.lost("handoffs_outgrown", spool, waiting.stem)
+
     def suspect(self, spool: Spool, waiting: Waiting, why: str) -> None:
-        """Set a claimed file aside once nobody writes to it any more; until then it waits as it was."""
+        """Set a claimed file aside once nobody writes to it any more; until then it waits as it was. One for which
+        there was no memory may be a sound handoff, and is given up rather than called none."""
         if not self._grace.is_over(spool.name, waiting):
             spool.give_back(waiting.stem)
             return
-        if spool.quarantine(waiting.stem, why):
+        if why == NO_MEMORY:
+            self.outgrown(spool, waiting, why)
+        elif spool.quarantine(waiting.stem, why):
             self.lost("handoffs_corrupt", spool, waiting.stem)
         self._grace.forget(spool.name, waiting.stem)
 
