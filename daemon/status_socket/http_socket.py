@@ -52,6 +52,8 @@ class HttpSocket:
         self._identity: tuple[int, int] | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._pause: asyncio.TimerHandle | None = None
+        self._reserve: int | None = None
+        """A descriptor to give up for a connection when there is no other: somebody has to be told of that."""
 
     @property
     def connections(self) -> int:
@@ -69,6 +71,7 @@ class HttpSocket:
         else:
             self._listener = socket_file.listen(self.path, uid=self._uid)
             self._identity = socket_file.identity(self.path)
+        self._keep_reserve()
         asyncio.get_running_loop().add_reader(self._listener, self._take, self._listener)
 
     def still_ours(self) -> bool:
@@ -100,6 +103,7 @@ class HttpSocket:
         if self._identity is not None and socket_file.identity(self.path) == self._identity:
             self.path.unlink()
         self._identity = None
+        self._give_up_reserve()
         self._handler.close()
 
     def _end_accepting(self) -> None:
@@ -112,6 +116,7 @@ class HttpSocket:
 
     def _take(self, listener: socket.socket) -> None:
         """Accept whoever waits. When all places are taken the kernel holds them for a moment."""
+        self._keep_reserve()
         if len(self._connections) >= self._limits.connections:
             self._pause_accepting(listener, PLACE_SECONDS, self._turn_away)
         while len(self._connections) < self._limits.connections:
@@ -120,10 +125,23 @@ class HttpSocket:
             except (BlockingIOError, ConnectionAbortedError):
                 return
             except OSError:
+                if self._give_up_reserve():
+                    continue
                 self._counters.add("socket_connections_refused")
                 self._pause_accepting(listener, ACCEPT_AGAIN_SECONDS, self._resume)
                 return
             self._serve(accepted)
+
+    def _keep_reserve(self) -> None:
+        if self._reserve is None:
+            with contextlib.suppress(OSError):
+                self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def _give_up_reserve(self) -> bool:
+        reserve, self._reserve = self._reserve, None
+        if reserve is not None:
+            os.close(reserve)
+        return reserve is not None
 
     def _pause_accepting(self, listener: socket.socket, seconds: float, then: Callable[[socket.socket], None]) -> None:
         loop = asyncio.get_running_loop()
@@ -168,6 +186,7 @@ class HttpSocket:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._connections.discard(task)
+        self._keep_reserve()
         if self._pause is not None and self._listener is not None:
             self._resume(self._listener)
         if not task.cancelled() and task.exception() is not None:

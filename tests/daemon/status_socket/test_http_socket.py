@@ -108,8 +108,8 @@ asyncio.run(main())
 """
 
 
-def test_without_a_descriptor_left_it_waits_and_then_serves(short: Path) -> None:
-    """It must not spin over a connection it cannot take, nor forget it."""
+def test_without_a_descriptor_left_one_is_served_and_the_next_waits(short: Path) -> None:
+    """Somebody has to be told why nothing goes on. It must not spin over a connection it cannot take, nor forget it."""
     path = short / "run/status.sock"
     child = subprocess.Popen(
         [sys.executable, "-c", OUT_OF_DESCRIPTORS, str(path)],
@@ -120,10 +120,12 @@ def test_without_a_descriptor_left_it_waits_and_then_serves(short: Path) -> None
     )
     assert child.stdout
     assert child.stdout.readline() == "full\n"
-    with connect(path) as client:
-        client.sendall(GET)
+    with connect(path) as first, connect(path) as next_one:
+        first.sendall(GET)
+        assert read_response(first)[0] == 200
+        next_one.sendall(GET)
         used, refused = child.stdout.readline().split()
-        assert read_response(client)[0] == 200
+        assert read_response(next_one)[0] == 200
     child.communicate(timeout=10)
     assert child.returncode == 0
     assert float(used) < 0.15
