@@ -14,6 +14,7 @@ EXPLAINED = spool_trouble.CODES | {
     "queue-unavailable",
     "queue-unreadable",
     "disk-nearly-full",
+    "no-descriptors",
     "inodes-nearly-gone",
 }
 """While one of these is told, standing still is its consequence, and a new start would only repeat it."""

@@ -9,6 +9,7 @@ import structlog
 from daemon import abandoned_writes
 from daemon.all_done import is_all_done
 from daemon.compose import Parts
+from daemon.descriptor_watch import USED_UP, look_at_descriptors
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
 from daemon.forgetting.excluding import purge_excluded
@@ -99,6 +100,8 @@ class Upkeep:
         try:
             act()
         except (OSError, EvidenceError, QueueError) as error:
+            if isinstance(error, OSError) and error.errno in USED_UP:
+                return  # which is told once, for all that it keeps from being done
             if self._parts.findings.report("upkeep-failed", where, str(error)):
                 log.warning("upkeep-failed", where=where, error=str(error))
         else:
@@ -178,6 +181,7 @@ class Upkeep:
         if parts.index is not None:
             parts.index.settle()
         self._guarded("clock", self._look_at_clock)
+        self._guarded("descriptors", partial(look_at_descriptors, parts.findings))
         self._guarded("disk", partial(look_at_free_space, parts.places, parts.findings))
         self._guarded("tidying", self._tidying.look)
         self._guarded("expired-notes", self._note_sweep.look)

@@ -150,6 +150,11 @@ KINDS: dict[str, Kind] = {
         "The disk of {where} takes hardly another file, whatever space it has",
         "Delete files nobody needs (`df -i {where}` counts them); evidence waits in the spools meanwhile.",
     ),
+    "no-descriptors": _red(
+        "The daemon has no file descriptor left",
+        "Raise its limit (LimitNOFILE= of its unit, or `ulimit -n` before `memsyncd run`). Once there is one it goes on "
+        "by itself, and nothing is lost.",
+    ),
     "watcher-dead": _red(
         "Nobody watches the spools",
         "End `memsyncd run` and start it again; on Linux, `sysctl fs.inotify.max_user_instances` may be too low.",
