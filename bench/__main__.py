@@ -23,6 +23,7 @@ QUICK: dict[str, list[str]] = {
     "ingest": ["--quick"],
     "queue": ["--jobs", "500", "--pings", "60", "--backlog", "5000"],
     "queue_shared": ["--jobs", "200", "--pings", "20", "--runs", "1"],
+    "fleet_edges": ["--edges", "10", "--seconds", "3"],
     "extractions": ["--quick"],
     "idle": ["--quick"],
     "handoffs": ["--quick"],
