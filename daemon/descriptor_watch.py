@@ -18,6 +18,6 @@ def look_at_descriptors(findings: Findings) -> None:
     except OSError as error:
         if error.errno not in USED_UP:
             raise
-        findings.report(PROBLEM, detail=error.strerror)
+        findings.report(PROBLEM, detail=os.strerror(error.errno or 0))
     else:
         findings.clear(PROBLEM)

@@ -152,8 +152,8 @@ KINDS: dict[str, Kind] = {
     ),
     "no-descriptors": _red(
         "The daemon has no file descriptor left",
-        "Raise its limit (LimitNOFILE= of its unit, or `ulimit -n` before `memsyncd run`). Once there is one it goes on "
-        "by itself, and nothing is lost.",
+        "Raise its limit (LimitNOFILE= of its unit, or `ulimit -n` before `memsyncd run`). Once there is one it goes "
+        "on by itself, and nothing is lost.",
     ),
     "watcher-dead": _red(
         "Nobody watches the spools",
