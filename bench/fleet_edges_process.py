@@ -143,7 +143,7 @@ def worker(url: str) -> None:
     """Take batches, as a worker of four threads does whose platform answers at once and extracts for a second."""
     queue = opened(url, "worker")
     queue.listen()
-    is_over = begun()
+    is_over = begun(queue.bell.wake_all)
     threads = [threading.Thread(target=_work, args=(queue, is_over)) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -158,7 +158,7 @@ def _work(queue: PostgresQueue, is_over: threading.Event) -> None:
         begin = time.perf_counter()
         claim = queue.claim()
         if claim is None:
-            queue.bell.wait(ticket, min(queue.seconds_to_next() or 0.5, 0.5))
+            queue.bell.wait(ticket, queue.seconds_to_next())
             continue
         took["claim"].append(time.perf_counter() - begin)
         queue.bell.hand_on()
@@ -173,8 +173,8 @@ def _work(queue: PostgresQueue, is_over: threading.Event) -> None:
         queue.finish(claim, Snooze(EXTRACTION_SECONDS, "its extraction is open", payload), answered=True)
 
 
-def begun() -> threading.Event:
-    """Say that all is ready, wait for the word, and return what is set when it is over."""
+def begun(on_over: Act = lambda: None) -> threading.Event:
+    """Say that all is ready, wait for the word, and return what is set when it is over; `on_over` is called then."""
     print("ready", flush=True)
     sys.stdin.readline()
     is_over = threading.Event()
@@ -182,6 +182,7 @@ def begun() -> threading.Event:
     def wait() -> None:
         sys.stdin.read()
         is_over.set()
+        on_over()
 
     threading.Thread(target=wait, daemon=True).start()
     return is_over

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import structlog
+
 from daemon.api_key.source import KeySource
 from daemon.configuration_error import ConfigurationError
 from daemon.fleet import identity, payload_key
@@ -19,7 +21,7 @@ from daemon.status.findings import Findings
 from jobs.delivery import Delivery
 from jobs.fleet.deliver import Worker
 from jobs.fleet.learn import End, Learner
-from jobs.fleet.share import Edge
+from jobs.fleet.share import Edge, lost
 from jobs.flush import EXTRACTION_OPEN
 from jobs.queue.policy import Policy
 from jobs.queue.shared import open_shared
@@ -30,6 +32,8 @@ from memsyncd.platforms.platform import Platform
 
 if TYPE_CHECKING:
     from jobs.queue.postgres.queue import PostgresQueue
+
+log = structlog.get_logger()
 
 SCHEMES = ("postgresql://", "postgres://")
 
@@ -92,11 +96,20 @@ def fleet_of(
         first_interval=settings.flush.event_poll_seconds,
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
     )
+    edge = Edge(delivery, connection.queue, name)
+    learner = Learner(
+        stores,
+        connection.queue,
+        name,
+        on_end=partial(_ended, counters),
+        on_lost=partial(_lost, edge, counters),
+        clock=clock,
+    )
     return Fleet(
         connection=connection,
         accounts=accounts,
-        edge=Edge(delivery, connection.queue, name) if is_edge else None,
-        learner=Learner(stores, connection.queue, name, partial(_ended, counters)) if is_edge else None,
+        edge=edge if is_edge else None,
+        learner=learner if is_edge else None,
         worker=worker if is_worker else None,
         threads=queue.workers,
         clock=clock,
@@ -118,3 +131,9 @@ def _check(settings: Settings) -> None:
 
 def _ended(counters: Counters, packet: Packet, end: End) -> None:  # noqa: ARG001  (a learner's word)
     counters.add("packets_refused" if end.error and end.status == "gave-up" else "packets_delivered")
+
+
+def _lost(edge: Edge, counters: Counters, store: EvidenceStore, packet: Packet) -> None:
+    lost(store, packet, edge)
+    counters.add("packets_put_in_again")
+    log.warning("shared-queue-lost-packet", packet=packet.packet_id)

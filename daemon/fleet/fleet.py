@@ -145,7 +145,7 @@ class Fleet:
     def is_all_done(self) -> bool:
         """Whether nothing is left that this worker could bring to an end now: for `run --once`."""
         queue = self.connection.opened
-        if self.worker is None or queue is None or self.problem:
+        if queue is None or self.problem or not self._may_claim():
             return True
         if self.workers is None or self.workers.running():
             return False
@@ -231,6 +231,7 @@ class Fleet:
         voided = queue.void_claims()
         if voided:
             log.info("claims-given-back", jobs=voided, queue="shared")
+        queue.may_claim = self._may_claim
         queue.listen()
         if self.looker.is_stopping:
             return
@@ -244,6 +245,10 @@ class Fleet:
             on_finish=self.on_finish,
         )
         self.workers.start()
+
+    def _may_claim(self) -> bool:
+        """Whether this worker delivers at present: what it cannot is not taken, so that others have it at once."""
+        return self.worker is not None and self.worker.hold() is None
 
     def _take_up_keys(self) -> None:
         """Let an account's batches go where its key is another than before."""

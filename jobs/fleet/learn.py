@@ -11,6 +11,7 @@ from jobs.outcomes import Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
+from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus
 from memsyncd.evidence.store import EvidenceStore
@@ -33,6 +34,9 @@ PACKETS_AT_ONCE = 50
 LANE_JOBS = 1_000
 """Of a session, looked through for a packet's where the first of them is gone."""
 
+YOUNG_SECONDS = 20 * 3600.0
+"""Nothing is pruned within a day of its end. What is gone sooner was lost: the database is an older copy."""
+
 NO_MORE = "its job was pruned before its end was learned"
 
 
@@ -48,12 +52,15 @@ class End:
 @dataclass(frozen=True)
 class Learner:
     """`stores` gives the spools' names with their stores; `queue` is the shared one, and raises QueueUnavailable while
-    it cannot be reached; `edge` is this machine's own name there. `on_end` hears of each packet's end."""
+    it cannot be reached; `edge` is this machine's own name there. `on_end` hears of each packet's end, `on_lost` of one
+    whose jobs the database has lost."""
 
     stores: Callable[[], Iterable[tuple[str, EvidenceStore]]]
     queue: Callable[[], JobQueue]
     edge: str
     on_end: Callable[[Packet, End], None]
+    on_lost: Callable[[EvidenceStore, Packet], None]
+    clock: Clock
 
 
 def learn_job() -> NewJob:
@@ -69,7 +76,11 @@ def learn(context: JobContext, learner: Learner) -> Outcome:
             for packet in store.shared_packets(PACKETS_AT_ONCE):
                 if context.stopping.is_set():
                     return Snooze(0.0, "the daemon is stopping")
-                end = end_of(learner.queue(), learner.edge, spool, packet)
+                jobs = jobs_of(learner.queue(), learner.edge, spool, packet)
+                if not jobs and _is_young(packet, learner.clock):
+                    learner.on_lost(store, packet)
+                    continue
+                end = _end(jobs)
                 if end is None:
                     out += 1
                     continue
@@ -83,6 +94,12 @@ def learn(context: JobContext, learner: Learner) -> Outcome:
     return _again(context, is_moving=ended > 0)
 
 
+def _is_young(packet: Packet, clock: Clock) -> bool:
+    """Whether a packet was put in so short a time ago that no machine can have pruned its jobs."""
+    put_in_at = from_rfc3339(packet.updated_at)
+    return put_in_at is not None and clock.wall() - put_in_at < YOUNG_SECONDS
+
+
 def _again(context: JobContext, *, is_moving: bool) -> Outcome:
     paused = float(context.job.payload.get("seconds", LEARN_SECONDS))
     seconds = LEARN_SECONDS if is_moving else min(paused * 1.5, LONGEST_SECONDS)
@@ -91,7 +108,10 @@ def _again(context: JobContext, *, is_moving: bool) -> Outcome:
 
 def end_of(queue: JobQueue, edge: str, spool: str, packet: Packet) -> End | None:
     """Return how a packet's delivery ended; None while it has not. Raises QueueUnavailable."""
-    jobs = jobs_of(queue, edge, spool, packet)
+    return _end(jobs_of(queue, edge, spool, packet))
+
+
+def _end(jobs: Sequence[Job]) -> End | None:
     if any(job.state in ACTIVE for job in jobs):
         return None
     if not jobs:  # only what is over is pruned, and dead letters are kept for long

@@ -18,6 +18,7 @@ from jobs.outcomes import Done, GiveUp, Outcome, Snooze
 from jobs.queue.claims import JobContext
 from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
+from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus
 from memsyncd.evidence.store import EvidenceStore
@@ -70,6 +71,7 @@ def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) ->
         return Done(packet_requests.NOTHING_IN_IT, wake_lane=True)
     _put(edge, spool, store, packet, requests)
     if not store.own:
+        _note_put(edge, store, packet, requests)
         return _plugins(edge, spool, store, packet)
     store.close_packet(packet.packet_id, PacketStatus.SHARED)
     edge.delivery.queue.enqueue(learn_job())
@@ -110,6 +112,15 @@ def _put(edge: Edge, spool: str, store: EvidenceStore, packet: Packet, requests:
     edge.queue().enqueue(*jobs)
 
 
+def _note_put(edge: Edge, store: EvidenceStore, packet: Packet, requests: Sequence[Batch]) -> None:
+    """Write down that a plugin's batches were put in: should their jobs be pruned before their end is learned, they are
+    put in again, and looked for before they are sent."""
+    noted = {post.batch for post in store.posts(packet.packet_id)}
+    for each in requests:
+        if each.number not in noted and each.number >= len(packet.slots):
+            store.begin_post(packet.packet_id, each.number, edge.delivery.clock.wall())
+
+
 def _handed_on(context: JobContext, store: EvidenceStore, packet: Packet) -> Outcome:
     checkpoint = str(context.job.payload.get("checkpoint", ""))
     ends = checkpoint if checkpoint and store.is_all_sent(packet) else ""
@@ -124,3 +135,15 @@ def _plugins(edge: Edge, spool: str, store: EvidenceStore, packet: Packet) -> Ou
     if end.status is PacketStatus.GAVE_UP:
         return GiveUp(end.error, wake_lane=True)
     return Done("delivered", wake_lane=True)
+
+
+def lost(store: EvidenceStore, packet: Packet, edge: Edge) -> None:
+    """Open a packet again whose jobs the shared queue has lost; a scan has it put in again. As nobody knows how far its
+    delivery had come, each batch is then looked for before it is sent. Raises EvidenceError."""
+    found = store.packet_to_send(packet.packet_id)
+    if found is None:
+        return
+    put_in_at = from_rfc3339(packet.updated_at) or edge.delivery.clock.wall()
+    for each in packet_requests.requests(store, packet, packet_requests.named(found[1]), edge.delivery):
+        store.begin_post(packet.packet_id, each.number, put_in_at)
+    store.reopen_packet(packet.packet_id)

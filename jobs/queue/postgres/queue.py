@@ -68,6 +68,8 @@ class PostgresQueue:
         and data directory's own name, the same after a restart. Raises NewerSchema, NotSetUp, QueueUnavailable."""
         self.lease = lease
         self.on_settled: Callable[[Job, Outcome], None] | None = None
+        self.may_claim: Callable[[], bool] = lambda: True
+        """Asked before each claim: while this machine stands still, what it would have taken is others' to take."""
         self.bell = Doorbell(clock.monotonic)
         try:
             self.storage, self.place = SharedStorage(url), _place(url)
@@ -232,7 +234,7 @@ class PostgresQueue:
 
     def claim(self) -> Claim | None:
         """Take the next job, or None where none may be taken now."""
-        return self._working.claim()
+        return self._working.claim() if self.may_claim() else None
 
     def seconds_to_next(self) -> float | None:
         """Return in how many seconds the next wait, cooldown or foreign claim ends; None where there is none."""
@@ -246,6 +248,8 @@ class PostgresQueue:
         self, claim: Claim, outcome: Outcome, *, answered: bool = False
     ) -> tuple[Job | None, Claim | None]:
         """Finish, and take the next job in the same commit."""
+        if not self.may_claim():
+            return self.finish(claim, outcome, answered=answered), None
         return self._working.finish_and_claim(claim, outcome, answered=answered)
 
     def keep(self, claim: Claim, payload: Mapping[str, Any]) -> bool:

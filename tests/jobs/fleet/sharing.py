@@ -11,7 +11,7 @@ from typing import Any
 from jobs.delivery import FLUSH
 from jobs.fleet.deliver import Account, Worker, deliver
 from jobs.fleet.learn import LEARN, End, Learner, learn
-from jobs.fleet.share import Edge, share
+from jobs.fleet.share import Edge, lost, share
 from jobs.fleet.shared_batch import DELIVER
 from jobs.fleet.verdicts import Verdicts
 from jobs.flush import EXTRACTION_OPEN
@@ -56,7 +56,14 @@ class Sharing:
         )
         self._reached = Account(self.platform, Verdicts(self.platform, clock))
         edge = Edge(self.edge.delivery, self.queue, EDGE)
-        learner = Learner(lambda: [(SPOOL, self.edge.evidence)], self.queue, EDGE, self._ended)
+        learner = Learner(
+            lambda: [(SPOOL, self.edge.evidence)],
+            self.queue,
+            EDGE,
+            on_end=self._ended,
+            on_lost=partial(lost, edge=edge),
+            clock=clock,
+        )
         self.edge.handlers = {
             **self.edge.handlers,
             FLUSH: lambda context, **_: share(context, edge),

@@ -13,10 +13,11 @@ from jobs.fleet.learn import NO_MORE
 from jobs.fleet.share import IN_SHARED_QUEUE
 from jobs.flush import flush as plain_flush
 from jobs.job import JobState
-from jobs.recovery import retry_by_person
+from jobs.recovery import reconcile, retry_by_person
 from memsyncd.evidence.event import PacketStatus
 from memsyncd.platforms.platform import ExtractionState
 from tests.fakes.scripted_platform import Add
+from tests.jobs.delivering import SPOOL
 from tests.jobs.fleet.sharing import EDGE, Sharing, sharing
 from tests.jobs.test_checkpoint_of_plugins import PLUGIN_TABLES
 
@@ -127,10 +128,31 @@ def test_a_job_that_was_pruned_before_its_end_was_learned_was_delivered(fleet: S
     fleet.edge.run()
     while fleet.work_once() or fleet.shared.seconds_to_next() is not None:
         fleet.edge.hands.move(2.0)
+    fleet.edge.hands.move(86_400.0)
     fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
     fleet.edge.run(120.0)
     packet = fleet.edge.packet()
     assert (packet.status, packet.error) == (PacketStatus.SUCCEEDED, NO_MORE)
+
+
+@pytest.mark.parametrize("is_delivered", [True, False])
+def test_what_the_database_lost_is_put_in_again_and_looked_for_first(fleet: Sharing, is_delivered: bool) -> None:
+    """It was restored from an older copy, or its standby had not all: the edge has the packet still. Whether it had been
+    delivered nobody knows any more; it is on the platform once."""
+    fleet.edge.exchange()
+    fleet.edge.ask()
+    fleet.edge.run()
+    if is_delivered:
+        assert fleet.work_once()
+    for job in fleet.jobs():
+        fleet.shared.erase(job.lane)
+    assert fleet.jobs() == []
+    fleet.edge.run(30.0)
+    assert fleet.edge.packet().is_open
+    reconcile(SPOOL, fleet.edge.evidence, fleet.edge.delivery)
+    fleet.work(300.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert len(fleet.platform.committed) == 1
 
 
 def test_what_is_held_is_not_put_in(fleet: Sharing) -> None:
@@ -208,3 +230,22 @@ def test_a_dead_batch_is_known_though_an_earlier_one_was_pruned(fleet: Sharing) 
     fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
     fleet.edge.run(120.0)
     assert fleet.edge.packet().status == PacketStatus.GAVE_UP
+
+
+def test_a_plugins_packet_that_was_delivered_and_pruned_is_not_sent_again(tmp_path: Path) -> None:
+    """The edge was away for longer than jobs are kept: it puts the batch in again, which is found on the platform."""
+    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
+        connection.executescript(PLUGIN_TABLES)
+    fleet = Sharing(tmp_path, own=False)
+    try:
+        fleet.edge.ask(handoff="h")
+        fleet.edge.run(1.0)
+        while fleet.work_once() or fleet.shared.seconds_to_next() is not None:
+            fleet.edge.hands.move(2.0)
+        fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
+        assert fleet.jobs() == []
+        fleet.work(120.0)
+        assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+        assert fleet.platform.count("add") == 1
+    finally:
+        fleet.close()

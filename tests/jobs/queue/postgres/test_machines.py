@@ -230,3 +230,17 @@ def test_the_databases_clock_that_was_set_moves_every_wait_once(fleet: Fleet) ->
     (cooling,) = one.destinations()
     assert cooling.until is not None
     assert 150 <= cooling.until - fleet.hands.wall_now <= 150 + 200 * COOLDOWN_SPREAD
+
+
+def test_a_machine_that_stands_still_takes_nothing_from_others(fleet: Fleet) -> None:
+    """Neither by a claim nor with the end of a run; what it would have taken is another's at once."""
+    paused, other = fleet.machine("one"), fleet.machine("two")
+    paused.enqueue(*(NewJob(each, "work") for each in "abc"))
+    under_way = paused.claim()
+    assert under_way is not None
+    paused.may_claim = lambda: False
+    assert paused.claim() is None
+    assert paused.finish_and_claim(under_way, Done())[1] is None
+    assert other.claim() is not None
+    paused.may_claim = lambda: True
+    assert paused.claim() is not None
