@@ -37,8 +37,9 @@ UNREACHABLE = "shared-queue-unreachable"
 UPKEEP_SECONDS = 15.0
 """Between two looks at the database's clock; half as often as its listener looks for lost news."""
 
-REST_SECONDS = 10.0
-"""After so long without a packet to put in or to learn of an edge holds no connection: a server has a few hundred."""
+REST_SECONDS = 2.0
+"""After so long without a call an edge holds no connection, from its next round on: a server has a few hundred, and with
+ten seconds a thousand edges held twice as many (docs/fleet.md)."""
 
 PRUNE_SECONDS = 3600.0
 
