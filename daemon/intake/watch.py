@@ -29,11 +29,14 @@ FOREVER = 0
 
 
 class Watcher:
-    """One thread over one set of directories. `hint()` is called when something may wait. It ends when stopped or when
-    the watch fails; `failure` then says why, and the owner falls back to scanning on its timer."""
+    """One thread over one set of directories, but for those that may not be read. `hint()` is called when something may
+    wait. It ends when stopped or when the watch fails; `failure` then says why, and the owner falls back to scanning on
+    its timer. Raises OSError and RuntimeError where the system does not let it watch."""
 
     def __init__(self, directories: Sequence[str], hint: Callable[[], None]) -> None:
-        self._notify = RustNotify(list(directories), False, False, 0, False, True)  # noqa: FBT003  (its own signature)
+        # told to pass over what may not be read, it would pass over a limit that is reached as well, without a word
+        readable = [directory for directory in directories if os.access(directory, os.R_OK)]
+        self._notify = RustNotify(readable, False, False, 0, False, False)  # noqa: FBT003  (its own signature)
         self._hint = hint
         self._stop = threading.Event()
         self.directories = tuple(directories)

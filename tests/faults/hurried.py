@@ -9,7 +9,7 @@ fail. The daemon knows nothing of it.
 import sys
 
 from daemon import app
-from daemon.intake import ingest_thread
+from daemon.intake import grace, ingest_thread
 from daemon.status import problems
 from jobs import failures
 from jobs.queue import policy
@@ -21,6 +21,7 @@ from memsyncd.platforms.local import schema as memory_schema
 if __name__ == "__main__":
     app.TICK_SECONDS = 0.5
     ingest_thread.SCAN_SECONDS = 1.0
+    grace.GRACE_SECONDS = 2.0
     failures.STORE_SECONDS = 1.0
     problems.FAILING_SECONDS = 1.0
     policy.OFFLINE_FIRST, policy.OFFLINE_LONGEST = 0.5, 1.0

@@ -56,6 +56,7 @@ def test_a_spool_of_wrong_owner_or_mode(
     session(home, "beside", "codex")
     until_told(home, code, str(home.spool()), *words)
     home.until(lambda: delivered(home) == ["before", "beside"], "the neighbour is not delivered")
+    assert not problem(home, "watcher-polling")
     os.chown(path, 0, 0)
     path.chmod(mode)
     until_delivered(home, "before", "beside", "waits")
