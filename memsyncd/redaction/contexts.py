@@ -29,9 +29,7 @@ _COMMANDS = (
     # Commands: the letter -p is a password only for programs known to mean that.
     Shape(
         ("sshpass",),
-        re.compile(
-            EDGE + r"sshpass[ \t]{1,4}-p[ \t]{0,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
-        ),
+        re.compile(EDGE + r"sshpass[ \t]{1,4}-p[ \t]{0,4}(?P<secret>\\{0,8}[\"'][^\"'\\\n]+|[^\s\"'$\\-][^\s\"'\\]*)"),
     ),
     Shape(
         ("mysql", "mariadb"),
@@ -43,7 +41,7 @@ _COMMANDS = (
         ("login",),
         re.compile(
             EDGE + r"login[ \t][^\n|;&]{0,200}?(?<=[ \t])-p[ \t=]{1,4}"
-            r"(?P<secret>\\{0,8}[\"'][^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
+            r"(?P<secret>\\{0,8}[\"'][^\"'\\\n]+|[^\s\"'$\\-][^\s\"'\\]*)"
         ),
     ),
     Shape(
@@ -55,7 +53,7 @@ _COMMANDS = (
         ("openssl",),
         re.compile(
             EDGE + r"openssl[ \t][^\n|;&]{0,200}?(?<=[ \t])-[kK][ \t]{1,4}"
-            r"(?P<secret>\\{0,8}[\"'](?!\$)[^\"'\\\n]{1,200}|[^\s\"'$\\-][^\s\"'\\]*)"
+            r"(?P<secret>\\{0,8}[\"'](?!\$)[^\"'\\\n]+|[^\s\"'$\\-][^\s\"'\\]*)"
         ),
     ),
     Shape(
@@ -96,7 +94,7 @@ _OTHERS = (
         ("form-data",),
         re.compile(
             r"(?i)name=\\{0,8}\"[^\"\\\n]{0,40}(?:password|passwd|secret|token|api[_-]?key)\\{0,8}\""
-            r"(?:\r?\n|(?:\\{1,8}[rn])+){1,4}(?P<secret>[^\r\n\\\"]{1,4096})"
+            r"(?:\r?\n|(?:\\{1,8}[rn])+){1,4}(?P<secret>[^\r\n\\\"]+)"
         ),
     ),
     Shape(("eyj",), re.compile(_JWT + r"eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{2,}){1,4}\.?")),
@@ -109,7 +107,7 @@ _OTHERS = (
         re.compile(
             r"(?i)"
             + EDGE
-            + r"identified\s{1,8}(?:with\s{1,8}\S{1,64}\s{1,8})?by\s{1,8}\\{0,8}[\"'](?P<secret>[^\"'\\\n]{1,200})"
+            + r"identified\s{1,8}(?:with\s{1,8}\S{1,64}\s{1,8})?by\s{1,8}\\{0,8}[\"'](?P<secret>[^\"'\\\n]+)"
         ),
     ),
 )

@@ -74,7 +74,7 @@ _OPERATOR = re.compile(r"[ \t]{1,4}(?:[+*%-][ \t]|(?:if|or|and|in|is|else)[ \t])
 _SMALL = re.compile(r"-?[0-9]{1,2}")
 
 
-_CASES = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2}")
+_CASES = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _SYMBOL = re.compile(r"[A-Za-z0-9][!@#$%^&*+=~?][A-Za-z0-9]")
 _MIN_CASES = 8
 _MIN_NUMBER = 6

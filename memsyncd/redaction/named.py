@@ -8,6 +8,7 @@ import re
 
 from memsyncd.redaction.following import secrets_after
 from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.replacement import REPLACEMENT
 from memsyncd.redaction.telling import Name
 
 _TRIGGER = re.compile(
@@ -22,11 +23,15 @@ _FOLLOWS = frozenset(" \u00a0\u202f\t\r\n:=\"'`\\]?!>%,(")
 
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _MAX_NAME = 64
+_SIGN = 8
+"""Characters of a sign, of the quote before it and of a block's sign after it, that a value may have taken in behind a
+name."""
 
 _TARGET = re.compile(r"(?:\b(?:self|this|cls)\.|(?:\A|\n)[ \t]*[A-Za-z_][\w.]*(?:, [A-Za-z_][\w.]*)*, )\Z")
 """What stands before a target of an assignment in code: `self.token = …`, `user, password = …`."""
 
-_FRENCH = "mot de passe"
+_FRENCH, _FRENCH_END = "mot de passe", "de passe"
+"""The second also stands behind `code` and `phrase`, and behind what was taken for the first's beginning."""
 
 _ESCAPED = re.compile(r"[nrtbfv](?=.)")
 _CODED = re.compile(r"u00[0-9a-fA-F]{2}")
@@ -44,12 +49,14 @@ def redact_named(text: str, lowered: str) -> str:
         rest = _NAME_REST.match(text, trigger.end())
         read = rest.end() if rest else trigger.end()
         name = _name_at(text, trigger.start(), read) if text[read : read + 1] in _FOLLOWS else None
-        if name is None or name.start < done:
+        if name is None or name.end < done - _SIGN:
             continue
         for secret in secrets_after(text, name):
-            if secret.start >= done:
+            is_told = text[secret.start : secret.end].strip() != REPLACEMENT
+            if secret.start >= done and is_told:
                 pieces += (text[done : secret.start], secret.replacement)
-                done = read = secret.end
+                done = secret.end
+                read = max(read, done - _MAX_NAME)  # what was taken for a value may end in the name of the next one
     if not pieces:
         return text
     pieces.append(text[done:])
@@ -66,14 +73,15 @@ def _name_at(text: str, start: int, end: int) -> Name | None:
         while start > least and text[start - 1].isalpha():
             start -= 1
         before = text[start - 1] if start else ""
-    if before == " " and text[max(0, start - 7) : end].lower() == _FRENCH:
-        start -= 7
+    is_french = before == " " and text[max(0, start - 3) : end].lower() == _FRENCH_END
+    if is_french:
+        start -= 7 if text[max(0, start - 7) : end].lower() == _FRENCH else 3
         before = text[start - 1] if start else ""
     for mark, pattern in (("\\", _ESCAPED), ("\\", _CODED), ("%", _PERCENT), ("[;", _COLOUR)):
         if before and before in mark and (escape := pattern.match(text, start, end)):
             start = escape.end()
             break
-    name = text[start:end].strip("-")
+    name = _FRENCH if is_french else text[start:end].strip("-")
     kind = kind_of(name)
     if kind is None:
         return None

@@ -7,10 +7,14 @@ bounded, or uses the characters that its left boundary forbids, so that no text 
 import re
 from dataclasses import dataclass
 
+from memsyncd.redaction.names import kind_of
 from memsyncd.redaction.replacement import REPLACEMENT
 
 EDGE = r"(?:\b|(?<=\\[nrt]))"
 """A word's edge, also after an escaped line end."""
+
+_MAX_NAME = 64
+_LAST_NAME = re.compile(r"--?(?P<flag>[A-Za-z][A-Za-z0-9_-]*)\Z|(?P<name>[A-Za-z0-9_-]+)[:=]\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +34,10 @@ def _replace(match: re.Match[str]) -> str:
         return REPLACEMENT
     offset = match.start()
     start, end = match.span("secret")
+    name = _LAST_NAME.search(match.string, max(start, end - _MAX_NAME), end)
+    if name is not None and kind_of(name["flag"] or name["name"]) is not None:
+        end = name.start()  # what was taken for the secret ends in the name of the next one
     whole = match.group()
+    if end == start:
+        return whole
     return whole[: start - offset] + REPLACEMENT + whole[end - offset :]

@@ -13,6 +13,7 @@ NAMES = (
     "platform_answers",
     "imported_notes",
     "telemetry_files",
+    "redaction",
 )
 
 
