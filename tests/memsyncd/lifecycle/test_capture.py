@@ -68,7 +68,13 @@ def test_only_what_was_said_is_kept() -> None:
 
 def test_what_is_no_message_is_passed_over() -> None:
     """A transcript's line may be anything; those beside it are kept."""
-    odd: list[Any] = [None, 5, "user", {"role": "user"}, {"role": "user", "content": [None, 5, {"type": "text"}, {"type": [], "text": "x"}]}]
+    odd: list[Any] = [
+        None,
+        5,
+        "user",
+        {"role": "user"},
+        {"role": "user", "content": [None, 5, {"type": "text"}, {"type": [], "text": "x"}]},
+    ]
     assert prepare_conversation([*odd, {"role": "user", "content": "said"}]) == [Message("user", "said")]
 
 
