@@ -38,8 +38,8 @@ UPKEEP_SECONDS = 15.0
 """Between two looks at the database's clock; half as often as its listener looks for lost news."""
 
 REST_SECONDS = 2.0
-"""After so long without a call an edge holds no connection, from its next round on: a server has a few hundred, and with
-ten seconds a thousand edges held twice as many (docs/fleet.md)."""
+"""After so long without a call an edge holds no connection, from its next round on: a server has a few hundred, and
+with ten seconds a thousand edges held twice as many (docs/fleet.md)."""
 
 PRUNE_SECONDS = 3600.0
 
@@ -84,6 +84,7 @@ class Fleet:
     _problem: str = field(default="", init=False)
     _upkept_at: float = field(default=float("-inf"), init=False)
     _pruned_at: float = field(default=float("-inf"), init=False)
+    _is_told: bool = field(default=False, init=False)
     _counted: Mapping[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -180,6 +181,7 @@ class Fleet:
             document["packets_out"] = self._packets("packets_shared")
         if self.worker is None or queue is None:
             return document
+        self._is_told = True
         return document | {"listening": queue.is_listening, "jobs": dict(self._counted)}
 
     def _packets(self, *names: str) -> int:
@@ -207,8 +209,10 @@ class Fleet:
         if self.worker is None:
             self._look_as_edge(queue, now)
             return
-        counts = queue.counts()
-        self._counted = {name: getattr(counts, name) for name in counts.__slots__}
+        if self._is_told or not self._counted:  # only for who asks
+            self._is_told = False
+            counts = queue.counts()
+            self._counted = {name: getattr(counts, name) for name in counts.__slots__}
         if now - self._upkept_at >= UPKEEP_SECONDS:
             self._upkept_at = now
             queue.shift_clock(0.0)

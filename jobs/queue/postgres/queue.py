@@ -149,7 +149,7 @@ class PostgresQueue:
         return self._reader.jobs(state=state, kind=kind, lane=self._codec.lane(lane), host=host, limit=limit)
 
     def counts(self) -> QueueCounts:
-        """Return the counts of all machines' jobs."""
+        """Return the counts of all machines' jobs; of those that are over, `reading.MOST_COUNTED` at most."""
         return self._reader.counts()
 
     def retry(self, job_id: str) -> bool:

@@ -23,9 +23,17 @@ _COUNTS = """
     ) AS r JOIN memsyncd_destinations AS d ON d.account = r.account AND d.name = r.destination GROUP BY 1
     UNION ALL SELECT 'waiting', count(*), NULL, memsyncd_now() FROM memsyncd_jobs WHERE state = 'waiting'
     UNION ALL SELECT 'claimed', count(*), NULL, memsyncd_now() FROM memsyncd_jobs WHERE state = 'claimed'
-    UNION ALL SELECT state, count(*), NULL, memsyncd_now() FROM memsyncd_jobs
-        WHERE state IN ('done', 'cancelled', 'dead') GROUP BY state
+    UNION ALL SELECT state, jobs, NULL, memsyncd_now() FROM unnest('{done,cancelled,dead}'::text[]) AS o (state)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS jobs FROM (
+                SELECT FROM memsyncd_jobs AS j WHERE j.state = o.state
+                AND j.state IN ('done', 'cancelled', 'dead') LIMIT %s
+            ) AS first
+        ) AS counted
 """
+
+MOST_COUNTED = 100_000
+"""Of what is over in each way: two weeks of a large fleet are tens of millions, and a count walks through them."""
 
 # What becomes claimable by itself: a wait or cooldown that ends, a claim of another process that runs out. What is
 # claimable now and was not taken is in the hands of a transaction that may be undone: it is looked at in a second.
@@ -81,10 +89,11 @@ class Reader:
         return [self._codec.job(row) for row in found]
 
     def counts(self) -> QueueCounts:
-        """Return the counts, and for how long the oldest ready job has been ready."""
+        """Return the counts, of what is over MOST_COUNTED at most, and for how long the oldest ready job has been
+        ready."""
         counts = dict.fromkeys(JobState, 0)
         oldest = 0.0
-        for row in self.rows(_COUNTS):
+        for row in self.rows(_COUNTS, (MOST_COUNTED,)):
             counts[JobState(row["state"])] += row["jobs"]
             if row["since"] is not None:
                 oldest = max(row["now"] - row["since"], 0.0)
