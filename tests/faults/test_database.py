@@ -1,5 +1,6 @@
 """Databases: a page overwritten under a running daemon, its log too, and one that another program holds."""
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -9,26 +10,30 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.conftest import Home
+from tests.faults.disks import FailingDisk
 from tests.faults.seen import AMBER, delivered, problem, session, until_delivered, until_told, until_well
 
 PAGE = 4096
 
 
 def overwrite(path: Path, *, log: bool) -> None:
-    """Let a disk give other bytes than were written: every page but the first, or the log that holds the newest.
-
-    What the daemon remembers of them is made old first, as by any other program that writes there.
-    """
-    with closing(sqlite3.connect(path)) as connection:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        connection.execute(f"PRAGMA user_version = {version}")
-        if not log:
-            assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+    """Let a disk give other bytes than were written: every page but the first, or the log that holds the newest."""
+    forgotten(path, fold=not log)
     target = Path(f"{path}-wal") if log else path
     with target.open("r+b") as file:
         for start in range(PAGE, target.stat().st_size, PAGE):
             file.seek(start)
             file.write(os.urandom(PAGE))
+
+
+def forgotten(path: Path, *, fold: bool) -> None:
+    """Make old what the daemon remembers of a database's pages, as any other program does that writes there; with
+    `fold` they all lie in the file itself then."""
+    with closing(sqlite3.connect(path)) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version}")
+        if fold:
+            assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
 
 
 def copies(path: Path) -> list[str]:
@@ -160,3 +165,22 @@ def test_the_memories_locked(home: Home) -> None:
     home.until_quiet()
     until_well(home, "busy")
     assert home.status()["jobs"]["dead"] == 0
+
+
+def test_the_memories_on_a_disk_that_refuses(home: Home, failing_disk: FailingDisk) -> None:
+    """A read that ends in EIO is no damage, so nobody is told to move a sound file aside: it says what it is, capture
+    goes on, and with the disk so does the rest."""
+    failing_disk.holds(home)
+    home.start()
+    session(home, "before")
+    home.until_quiet()
+    forgotten(home.places.memory_file, fold=True)
+    failing_disk.fail(errno.EIO, home.places.memory_file, reads=True)
+    session(home, "waits")
+    until_told(home, "offline", "Input/output error")
+    home.until(lambda: not any((home.spool() / "pending").glob("*.json")), "capture does not go on")
+    failing_disk.mend()
+    home.until_quiet()
+    until_well(home, "offline")
+    with closing(sqlite3.connect(home.places.memory_file)) as learnt:
+        assert {run for (run,) in learnt.execute("SELECT run_id FROM extraction_events")} == {"before", "waits"}
