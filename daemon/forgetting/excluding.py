@@ -12,6 +12,9 @@ from daemon.intake.spool import Spool
 from memsyncd.evidence.event import Scope
 from memsyncd.evidence.store import EvidenceStore
 
+SHARED_AT_ONCE = 1_000
+"""Packets in a shared queue that are looked at in one round."""
+
 log = structlog.get_logger()
 
 
@@ -28,7 +31,7 @@ def _excluded(parts: Parts, store: EvidenceStore) -> list[str]:
     if not store.own or store.read_only:
         return []
     waiting = {activity.session_id for activity in store.sessions_with_unflushed()}
-    waiting |= {packet.session_id for packet in store.open_packets()}
+    waiting |= {packet.session_id for packet in (*store.open_packets(), *store.shared_packets(SHARED_AT_ONCE))}
     return [name for name in sorted(waiting) if (scope := store.scope(name)) and parts.gate.is_excluded(_place(scope))]
 
 

@@ -110,10 +110,13 @@ class LocalCopies:
         return {name: number for name, number in deleted.items() if number}
 
     def purge(self) -> int:
-        """Withdraw the jobs of a session and delete its evidence, nothing else; return how many events went."""
+        """Withdraw the jobs of a session and delete its evidence, nothing else; return how many events went. Where not
+        all could be withdrawn the evidence stays, so that it is tried again."""
         found = self.find()
         self._try("queue", partial(self._withdraw, found), 0)
         events = 0
+        if self.trouble:
+            return events
         for spool, store in self.parts.served.stores():
             if store.own:
                 events += self._evidence(spool, store, ()).get("events", 0)

@@ -312,6 +312,25 @@ def test_what_is_forgotten_leaves_the_shared_queue_too(member: Member, api: Fake
     assert not any("s-1" in prompt for prompt in sent(api))
 
 
+def test_what_is_excluded_leaves_the_shared_queue_too(member: Member, api: FakeMem0, queue: str) -> None:
+    """A project that was excluded while its batch waited there: nobody delivers it."""
+    edge = member("edge")
+    session(edge, "s-1")
+    assert edge.run("drain", "--wait").returncode == 0
+    edge.stop()
+    edge.places.config_file.write_text(f'exclude = ["{edge.project}"]\n')
+    edge.start()
+
+    def left() -> int:
+        with psycopg.connect(queue) as connection:
+            row = connection.execute("SELECT count(*) FROM memsyncd_jobs").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    edge.until(lambda: not left(), "it was not withdrawn", 40.0)
+    assert not sent(api)
+
+
 def test_a_queue_that_nobody_has_set_up_is_told_at_the_start(member: Member, queue: str) -> None:
     """A login that may not make the tables is no outage: exit code 78, and what is missing."""
     with psycopg.connect(queue, autocommit=True) as connection:
