@@ -12,14 +12,20 @@ from daemon.intake.set_aside import WRITING
 ABANDONED_WRITE_SECONDS = 24 * 3600.0
 """A `.tmp` older than this has no writer any more (CONTRACT "A spool")."""
 
+_OURS = re.compile(r".+\.\d+([.-][0-9a-f]+)?" + re.escape(WRITING))
+"""How ours are named: after the file, the process, and a thread or chance."""
 
-def sweep(directory: Path, age: Callable[[float], float]) -> int:
+
+def sweep(directory: Path, age: Callable[[float], float], *, is_shared: bool = True) -> int:
     """Delete them in a directory, which need not be there; return how many. `age` tells for how many seconds a file has
-    been there by its mtime. One that cannot be deleted is left, and so is what is no regular file."""
+    been there by its mtime. In one that is not `is_shared` with people every `.tmp` is such a file, whatever its name.
+
+    One that cannot be deleted is left, and so is what is no regular file.
+    """
     swept = 0
     with contextlib.suppress(FileNotFoundError), os.scandir(directory) as entries:
         for entry in entries:
-            if not entry.name.endswith(WRITING):
+            if not entry.name.endswith(WRITING) or (is_shared and not _OURS.fullmatch(entry.name)):
                 continue
             with contextlib.suppress(OSError):
                 status = entry.stat(follow_symlinks=False)

@@ -235,8 +235,9 @@ class Spool:
 
     def sweep(self, age: Age) -> int:
         """Delete temporary files whose writer is gone, wherever we or hooks make some; return how many."""
-        written = (self.pending, self.dead, self.corrupt, *((self.path,) if self.own else ()))
-        return sum(abandoned_writes.sweep(directory, age) for directory in written)
+        aside = (self.dead, self.corrupt, *((self.path,) if self.own else ()))
+        swept = abandoned_writes.sweep(self.pending, age, is_shared=False)
+        return swept + sum(abandoned_writes.sweep(directory, age) for directory in aside)
 
     def counts(self, age: Age) -> SpoolCounts:
         """Count the files as they are now."""
