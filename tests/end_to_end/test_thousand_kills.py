@@ -84,6 +84,8 @@ def kill_at_random(home: Home, kills: int, random: Random) -> None:
     """Start the daemon and kill it, so many times."""
     for number in range(kills):
         daemon = home.start(wait=False)
+        if number % 100 == 99:
+            print(f"{number + 1} lives", flush=True)  # noqa: T201  (of a run that takes half an hour)
         if number % 2:
             home.until(home.status, "it did not answer", 60.0)
         try:
@@ -112,8 +114,8 @@ def run(kills: int, pause: tuple[float, float]) -> None:
                     agent.stop()
                 for agent in agents:
                     agent.join()
-            home.start()
-            home.until_quiet(60.0 + kills)
+            home.start(wait=False)  # what has gathered meanwhile is taken in before it calls itself ready
+            home.until_quiet(60.0 + 2.0 * kills)
             home.until(lambda: home.status()["jobs"]["waiting"] <= 1, "jobs are left", 60.0)
             assert home.stop() == 0
             assert_exact(home, agents, commits, kills)

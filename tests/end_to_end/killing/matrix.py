@@ -10,7 +10,7 @@ from typing import Self
 
 from tests.end_to_end.killing.forker import Forker
 from tests.end_to_end.killing.scenario import Scenario, Stage
-from tests.end_to_end.killing.step import Point
+from tests.end_to_end.killing.step import AFTER, BEFORE, Point
 
 Choose = Callable[[Sequence[Point]], Iterable[Point]]
 
@@ -95,15 +95,15 @@ def spread(most: int) -> Choose:
 
 def table(title: str, results: Sequence[Result]) -> str:
     """Return a line for each step: how often it was killed before and after, and with what result."""
-    kills: dict[str, Counter[str]] = defaultdict(Counter)
+    by_step: dict[str, list[Result]] = defaultdict(list)
     for result in results:
-        kills[result.point.name][result.point.phase if result.came else "never"] += 1
-        kills[result.point.name]["wrong"] += bool(result.why)
-    lines = [f"{title}: {sum(result.came for result in results)} kills at {len(kills)} steps"]
-    lines += [
-        f"{counts['before']:5} before {counts['after']:3} after   {'WRONG' if counts['wrong'] else 'right'}   {name}"
-        for name, counts in kills.items()
-    ]
+        by_step[result.point.name].append(result)
+    came = sum(result.came for result in results)
+    lines = [f"{title}: {came} kills at {sum(any(one.came for one in tried) for tried in by_step.values())} steps"]
+    for name, tried in by_step.items():
+        kills = Counter(one.point.phase for one in tried if one.came)
+        verdict = "WRONG" if any(one.why for one in tried) else "right" if kills else "never"
+        lines.append(f"{kills[BEFORE]:5} before {kills[AFTER]:3} after   {verdict}   {name}")
     return "\n".join(lines)
 
 
