@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.killing.examples import Careless
 from tests.end_to_end.killing.forker import Ended, Forker
+from tests.end_to_end.killing.matrix import Matrix, faults, spread, table
 from tests.end_to_end.killing.step import AFTER, BEFORE, Point
 from tests.fakes.loopback_http import LoopbackServer, Reply
 
@@ -64,3 +66,13 @@ def test_a_process_dies_at_the_point_it_is_told(forker: Forker, server: Loopback
         assert [path.name for path in (home / "m").iterdir()] == [file]
     assert run(forker, tmp_path / "commit", server, Point(commit, BEFORE)).was_killed
     assert not run(forker, tmp_path / "never", server, Point(commit, BEFORE, turn=9)).was_killed
+
+
+def test_a_kill_that_does_harm_is_told() -> None:
+    """At the point after which something was lost, and at no other; a bare assertion counts as well."""
+    with Matrix(at_once=2) as matrix:
+        results = matrix.kill(Careless(), spread(10))
+    harmful = [(result.point.name.partition(" (")[0], result.point.phase) for result in results if result.why]
+    assert harmful == [("m/told: unlink told", AFTER), ("m/kept: open kept", BEFORE), ("m/kept: open kept", AFTER)]
+    assert "kept.exists()" in faults(results)
+    assert "WRONG   m/told: unlink told" in table("moved", results)

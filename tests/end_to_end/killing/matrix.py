@@ -1,6 +1,7 @@
 """Every point of a scenario's command tried, and the table of what came of it."""
 
 import threading
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,9 @@ from typing import Self
 from tests.end_to_end.killing.forker import Forker
 from tests.end_to_end.killing.scenario import Scenario, Stage
 from tests.end_to_end.killing.step import AFTER, BEFORE, Point
+
+LONGEST = 2_000
+"""Characters kept of what went wrong with one kill."""
 
 Choose = Callable[[Sequence[Point]], Iterable[Point]]
 
@@ -55,8 +59,8 @@ class Matrix:
                 with self._forker() as forker:
                     try:
                         return Result(point, came=stage.kill(forker, point))
-                    except AssertionError as error:
-                        return Result(point, came=True, why=str(error))
+                    except Exception as error:  # noqa: BLE001  (whatever it is, it is this kill's, and is shown)
+                        return Result(point, came=True, why=_told(error))
 
             return list(self._pool.map(one, points))
 
@@ -105,6 +109,12 @@ def table(title: str, results: Sequence[Result]) -> str:
         verdict = "WRONG" if any(one.why for one in tried) else "right" if kills else "never"
         lines.append(f"{kills[BEFORE]:5} before {kills[AFTER]:3} after   {verdict}   {name}")
     return "\n".join(lines)
+
+
+def _told(error: Exception) -> str:
+    """Return what went wrong and where, in words: a bare assertion has none of its own."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} {error} at {where.name}: {where.line}".replace("\n", " ")[:LONGEST]
 
 
 def faults(results: Iterable[Result]) -> str:
