@@ -17,7 +17,8 @@ def problem(home: Home, code: str, *words: str) -> dict[str, Any]:
 def until_told(home: Home, code: str, *words: str, exits: int = RED) -> None:
     """Wait until the status tells of it with those words, and see that the command says so with what to do."""
     home.until(
-        lambda: problem(home, code, *words).get("degrades") == (exits == RED), f"{code} is not told as it should be"
+        lambda: problem(home, code, *words) and (home.status()["state"] == "degraded") == (exits == RED),
+        f"{code} is not told as it should be",
     )
     done = home.run("status")
     told = plain(done.stdout)

@@ -19,6 +19,15 @@ from tests.faults.seen import AMBER, delivered, session, until_delivered, until_
 BROKEN, READ_ONLY = errno.EIO, errno.EROFS
 
 
+@contextmanager
+def standstill(home: Home) -> Iterator[None]:
+    """Let the daemon see nothing of what happens meanwhile."""
+    assert home.daemon is not None
+    home.daemon.send_signal(signal.SIGSTOP)
+    yield
+    home.daemon.send_signal(signal.SIGCONT)
+
+
 @pytest.mark.parametrize(
     ("what", "code", "remedy"), [("space", "disk-nearly-full", "df -h"), ("inodes", "inodes-nearly-gone", "df -i")]
 )
@@ -28,8 +37,9 @@ def test_a_data_disk_without_room(hosted: Home, small_disk: SmallDisk, what: str
     hosted.start()
     session(hosted, "before")
     until_delivered(hosted, "before")
-    small_disk.fill() if what == "space" else small_disk.use_up_inodes()
-    session(hosted, "lost")
+    with standstill(hosted):  # which could free some of it at this moment
+        small_disk.fill() if what == "space" else small_disk.use_up_inodes()
+        session(hosted, "lost")
     until_told(hosted, code, str(hosted.places.data), f"{remedy} {hosted.places.data}")
     assert hosted.run("search", "question").returncode == 0
     small_disk.make_room()
@@ -47,8 +57,9 @@ def test_what_hooks_could_not_write_is_told(hosted: Home, small_disk: SmallDisk)
     hosted.start()
     session(hosted, "before")
     until_delivered(hosted, "before")
-    small_disk.fill()
-    session(hosted, "lost")
+    with standstill(hosted):
+        small_disk.fill()
+        session(hosted, "lost")
     log = hosted.root / "runtime" / "memsyncd" / "hook-errors.log"
     until_told(hosted, "hook-errors", f"tail {log}")
     assert log.read_text().count("ENOSPC") == 3
@@ -73,15 +84,6 @@ def test_the_disk_of_one_spool_without_inodes(hosted: Home, small_disk: SmallDis
     small_disk.make_room()
     session(hosted, "after")
     until_delivered(hosted, "after", "before", "beside", "waits")
-
-
-@contextmanager
-def standstill(home: Home) -> Iterator[None]:
-    """Let the daemon see nothing of what happens meanwhile."""
-    assert home.daemon is not None
-    home.daemon.send_signal(signal.SIGSTOP)
-    yield
-    home.daemon.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize("number", [BROKEN, READ_ONLY], ids=["broken", "read-only"])

@@ -70,7 +70,7 @@ def memory_limit() -> Iterator[MemoryLimit]:
     limit.close()
 
 
-def test_a_handoff_that_kills_the_daemon(hosted: Home, memory_limit: MemoryLimit) -> None:
+def test_a_handoff_that_kills_the_daemon(memory_limit: MemoryLimit, hosted: Home) -> None:
     """Under a unit's MemoryMax, which kills without a word: after three deaths it is a dead letter with its reason, the
     neighbours are delivered, and with more memory and a retry it is taken in."""
     plain = hosted.program
