@@ -13,6 +13,7 @@ from pathlib import Path
 from daemon.installing import config_file
 from daemon.installing.config_file import ConfigFile
 from daemon.installing.errors import CannotInstall, NotParsable, Unfit
+from memsyncd.redaction import redact
 
 OURS_ALONE = frozenset({"", "{}", '{"version":1}'})
 """What is left of a file that held nothing but entries of ours, without its white space."""
@@ -133,10 +134,10 @@ def _encoded(text: str) -> bytes:
 
 @contextmanager
 def _placed(file: ConfigFile) -> Iterator[None]:
-    """Say in which file something could not be read or changed."""
+    """Say in which file something could not be read or changed; what others wrote into it may be a secret."""
     try:
         yield
     except NotParsable as error:
-        raise CannotInstall(f"{file.path} cannot be parsed: {error}. It was left as it is.") from error
+        raise CannotInstall(redact(f"{file.path} cannot be parsed: {error}. It was left as it is.")) from error
     except Unfit as error:
-        raise CannotInstall(f"{file.path}: {error}. It was left as it is.") from error
+        raise CannotInstall(redact(f"{file.path}: {error}. It was left as it is.")) from error

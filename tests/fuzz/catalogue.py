@@ -14,6 +14,7 @@ NAMES = (
     "imported_notes",
     "telemetry_files",
     "redaction",
+    "config_files",
 )
 
 
