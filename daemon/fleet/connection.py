@@ -24,6 +24,8 @@ class Connection:
         self._queue: PostgresQueue | None = None
         self._is_closed = False
         self.problem = ""
+        self.trouble = ""
+        """Why one that was reached cannot be used at present, as the last look found it; who asks is told at once."""
 
     def look_first(self) -> None:
         """Try to reach it at the start. Raises ConfigurationError where a person must act; one that is away is tried
@@ -37,10 +39,10 @@ class Connection:
                 self.problem = str(error)
 
     def queue(self) -> "PostgresQueue":
-        """Return the queue that was reached. Raises QueueUnavailable, at once, while none was."""
+        """Return the queue that was reached. Raises QueueUnavailable, at once, while none was or it is in trouble."""
         queue = self._queue
-        if queue is None:
-            raise QueueUnavailable(self.problem or "the shared queue was not reached yet")
+        if queue is None or self.trouble:
+            raise QueueUnavailable(self.trouble or self.problem or "the shared queue was not reached yet")
         return queue
 
     def reach(self) -> "PostgresQueue":
@@ -56,7 +58,9 @@ class Connection:
                 self.problem = ""
             if self._is_closed and self._queue is not None:
                 self._queue.close()
-        return self.queue()
+            if self._queue is None:
+                raise QueueUnavailable("the shared queue is closed")
+            return self._queue
 
     @property
     def opened(self) -> "PostgresQueue | None":

@@ -123,6 +123,7 @@ class Fleet:
     def tick(self) -> None:
         """Have the database looked at: reached if it was not yet, and changed keys taken up; show what is wrong."""
         self.looker.ask()
+        self.connection.trouble = self.problem if self.connection.opened else ""
         if problem := self.problem:
             self.findings.report(UNREACHABLE, detail=problem)
         else:
@@ -204,11 +205,13 @@ class Fleet:
     def _look(self) -> None:
         queue = self.connection.reach()
         now = self.clock.monotonic()
-        if self.worker is not None and self.workers is None:
-            self._start_workers()
         if self.worker is None:
             self._look_as_edge(queue, now)
             return
+        if self.workers is None:
+            self._start_workers(queue)
+        if self._problem:
+            queue.now()
         if self._is_told or not self._counted:  # only for who asks
             self._is_told = False
             counts = queue.counts()
@@ -216,10 +219,10 @@ class Fleet:
         if now - self._upkept_at >= UPKEEP_SECONDS:
             self._upkept_at = now
             queue.shift_clock(0.0)
-            self._take_up_keys()
+            self._take_up_keys(queue)
         if now - self._pruned_at >= PRUNE_SECONDS:
             self._pruned_at = now
-            self._prune()
+            self._prune(queue)
 
     def _look_as_edge(self, queue: "PostgresQueue", now: float) -> None:
         """See that the database answers while there is something to tell it, and hold no connection otherwise. Its
@@ -230,8 +233,7 @@ class Fleet:
                 queue.get(LEARN)
         queue.rest(REST_SECONDS)
 
-    def _start_workers(self) -> None:
-        queue = self.connection.queue()
+    def _start_workers(self, queue: "PostgresQueue") -> None:
         assert self.worker is not None
         voided = queue.void_claims()
         if voided:
@@ -255,9 +257,8 @@ class Fleet:
         """Whether this worker delivers at present: what it cannot is not taken, so that others have it at once."""
         return self.worker is not None and self.worker.hold() is None
 
-    def _take_up_keys(self) -> None:
+    def _take_up_keys(self, queue: "PostgresQueue") -> None:
         """Let an account's batches go where its key is another than before."""
-        queue = self.connection.queue()
         for name, fingerprint in self.accounts.fingerprints().items():
             if fingerprint and self._fingerprints.get(name) not in (None, fingerprint):
                 for destination in queue.destinations():
@@ -266,12 +267,11 @@ class Fleet:
                 log.info("key-changed", account=name)
             self._fingerprints[name] = fingerprint
 
-    def _prune(self) -> None:
+    def _prune(self, queue: "PostgresQueue") -> None:
         """Delete what has had its days, as the strictest of the machines has it."""
         done, dead = self.keeps
         if not done:
             return
-        queue = self.connection.queue()
         now = queue.now()  # never by a worker's own clock, which may be years ahead
         dead_before = now - dead * DAY_SECONDS if dead else 0.0
         queue.prune(finished_before=now - done * DAY_SECONDS, dead_before=dead_before)

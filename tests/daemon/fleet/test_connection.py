@@ -94,3 +94,15 @@ def test_why_it_is_not_there_is_told_until_it_is() -> None:
     assert made.problem == "away"
     made.reach()
     assert made.problem == ""
+
+
+def test_trouble_is_told_at_once_and_only_a_look_goes_past_it() -> None:
+    """A database that is silent would keep every job that asks for as long as a call may take."""
+    made = connection(Opened)
+    queue = made.reach()
+    made.trouble = "it has not answered for 10 s"
+    with pytest.raises(QueueUnavailable, match="not answered"):
+        made.queue()
+    assert made.reach() is queue
+    made.trouble = ""
+    assert made.queue() is queue
