@@ -75,6 +75,7 @@ NOT_KILLED = {
     "doctor.machine": "only reads databases",
     "hooks.error_log": "a line of a log",
     "hooks.recalling": "the status socket",
+    "intake.in_hand": "tells of a death, and counts for nothing where it is not whole: tests/daemon/intake/test_in_hand.py",
     "mcp_server.wire": "standard output",
     "service.failed_starts": "counts for none where it is not whole",
     "service.files": "in one step, by the next install if not by this",
