@@ -26,6 +26,7 @@ from daemon.status.report import Phase
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
 from daemon.upkeep import Upkeep
+from jobs.queue.errors import QueueDamaged
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
 
@@ -134,7 +135,7 @@ class Daemon:
                 self.manager.ready()
                 self.on_ready()
             await (self._until_all_done(socket) if once else self._until_stopped(socket))
-            if once:
+            if once and self.reread_settings is None:  # else the next run comes to the end of it
                 self.on_done(summary(self.parts))
         finally:
             self.view.phase = Phase.STOPPING
@@ -217,8 +218,13 @@ class Daemon:
             self.on_look(self.view)
             if self.parts.clock.monotonic() - self.rounds.last_at >= TICK_SECONDS:
                 await self._round(socket)
-            if self._is_all_done() and await self._is_scanned_anew() and self._is_all_done():
-                return
+            try:
+                if self._is_all_done() and await self._is_scanned_anew() and self._is_all_done():
+                    return
+            except QueueDamaged:
+                await self._round(socket)
+                if self.reread_settings is None:  # the disk does not give it, so nothing is begun anew
+                    raise
             await self._pause(ONCE_LOOK_SECONDS)
 
     async def _round(self, socket: HttpSocket) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.conftest import Home
+from tests.fakes import mem0_behaviours as behave
 from tests.faults.disks import FailingDisk
 from tests.faults.seen import AMBER, delivered, problem, session, until_delivered, until_told, until_well
 
@@ -184,3 +185,18 @@ def test_the_memories_on_a_disk_that_refuses(home: Home, failing_disk: FailingDi
     until_well(home, "offline")
     with closing(sqlite3.connect(home.places.memory_file)) as learnt:
         assert {run for (run,) in learnt.execute("SELECT run_id FROM extraction_events")} == {"before", "waits"}
+
+
+def test_the_queue_overwritten_under_a_run_that_ends(hosted: Home) -> None:
+    """`run --once` begins anew as well, delivers what is on disk, and ends as if nothing had been."""
+    api = hosted.api
+    assert api is not None
+    session(hosted, "s")
+    api.script("add", behave.commit_and_answer_late(2.0))
+    hosted.start("--once", wait=False)
+    api.wait_for(lambda fake: len(fake.requests("add")) == 1)
+    overwrite(hosted.places.queue_file, log=False)
+    assert hosted.daemon is not None
+    assert hosted.daemon.wait(60) == 0
+    assert delivered(hosted) == ["s"]
+    assert len(copies(hosted.places.queue_file)) == 1
