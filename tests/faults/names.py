@@ -108,6 +108,7 @@ class TlsFront:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner, outer = await asyncio.open_connection("127.0.0.1", self._behind)
@@ -115,7 +116,9 @@ class TlsFront:
             await asyncio.gather(_pass_on(reader, outer), _pass_on(inner, writer))
         finally:
             for each in (outer, writer):
-                each.close()
+                each.transport.abort()
+                with contextlib.suppress(OSError, asyncio.CancelledError):
+                    await each.wait_closed()
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
