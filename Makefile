@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 WORKERS ?= 2
 
-.PHONY: run test lint types arrows tests demo bench soak real-clients man audit clean
+.PHONY: run test lint types arrows tests demo bench soak fuzz real-clients man audit clean
 
 run: .venv/installed
 	@$(BIN)/memsyncd run
@@ -33,6 +33,10 @@ tests: .venv/installed-dev
 # Long, bounded runs with their own figures: docs/reliability.md and docs/performance.md.
 soak: .venv/installed-dev
 	$(BIN)/python -m pytest -m long -ra
+
+# Ten million inputs, two targets at a time: docs/reliability.md, Bad input.
+fuzz: .venv/installed-fuzz
+	$(BIN)/python -m tests.fuzz --workers $(WORKERS)
 
 # Coding agents' own programs against fakes of their models: docs/harnesses.md.
 real-clients: .venv/installed-dev .clients/installed .clients/kimi-cli
@@ -80,6 +84,10 @@ audit: .audit/bin/pip-audit constraints.txt
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+.venv/installed-fuzz: .venv/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,fuzz]'
 	@touch $@
 
 clean:

@@ -112,4 +112,6 @@ def _id_at_the_ends(line: TooLong) -> RequestId | None:
 
 
 def _refusal(request_id: RequestId | None, code: int, message: str) -> Refusal:
+    if isinstance(request_id, str):
+        request_id = repaired(request_id)  # half a character can be written by nobody
     return Refusal(JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message=message)))

@@ -15,6 +15,8 @@ NAMES = (
     "telemetry_files",
     "redaction",
     "config_files",
+    "questions",
+    "note_calls",
 )
 
 

@@ -1,6 +1,6 @@
 """The guided engine: atheris (libFuzzer) in a process of its own, with all of our code instrumented.
 
-    python -m tests.fuzz.guided TARGET CORPUS ARTIFACTS FIGURES INPUTS SECONDS
+    python -m tests.fuzz.guided TARGET CORPUS ARTIFACTS FIGURES PLACE INPUTS SECONDS
 
 Ends with 0, and writes its figures; what breaks the target is left in ARTIFACTS, with libFuzzer's own exit code.
 """
@@ -28,9 +28,9 @@ MOST_MEMORY = 1_024
 WRITTEN_EVERY = 1_000
 
 
-def main(name: str, corpus: str, artifacts: str, figures: str, *bounds: str) -> None:
+def main(name: str, *arguments: str) -> None:
     """Run one target; libFuzzer ends the process."""
-    inputs, seconds = bounds
+    corpus, artifacts, figures, place, inputs, seconds = arguments
     with atheris.instrument_imports(include=OURS, enable_loader_override=False):
         from tests.fuzz import catalogue
         from tests.fuzz.mutation import Mutator
@@ -39,8 +39,7 @@ def main(name: str, corpus: str, artifacts: str, figures: str, *bounds: str) -> 
     seeds = [*target.seeds()]
     for number, seed in enumerate(seeds):
         Path(corpus, f"seed-{number:04}").write_bytes(seed[: target.longest])
-    place = tempfile.TemporaryDirectory(prefix="fuzz-")
-    opened = target.opened(Path(place.name))
+    opened = target.opened(Path(tempfile.mkdtemp(dir=place)))
     watched = Watched(opened.__enter__(), PATIENCE)
     mutate = Mutator(Random(0), seeds, target.words, target.longest)
     begun = time.monotonic()

@@ -42,6 +42,7 @@ def run(target: Target, place: Path, *, seeds: Sequence[bytes], inputs: int, sec
     begun = time.monotonic()
     parents: list[bytes] = []
     mutate = Mutator(random, seeds, target.words, target.longest)
+    place.mkdir(parents=True, exist_ok=True)
     with target.opened(place) as try_one:
         watched = Watched(try_one)
         before: Held | None = None

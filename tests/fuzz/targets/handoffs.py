@@ -93,4 +93,4 @@ def words() -> tuple[bytes, ...]:
     return tuple(sorted(word.encode() for word in found))
 
 
-TARGET = Target("handoffs", opened, seeds.handoffs, words(), share=3)
+TARGET = Target("handoffs", opened, seeds.handoffs, words(), share=6)

@@ -95,4 +95,4 @@ def inputs() -> Iterator[bytes]:
 
 
 WORDS = tuple(b'{"hook_input": {}} , "id": "harness" \\ud83d\\ude00 \\ud800 NaN --harness --reason --home'.split())
-TARGET = Target("hook_input", opened, inputs, WORDS, share=3)
+TARGET = Target("hook_input", opened, inputs, WORDS, share=6)

@@ -175,4 +175,4 @@ WORDS = (
     *b"note memory memsyncd-export version namespace updated_at id lane project personal user_id app_id".split(),
     *b"agent_id run_id category score metadata dirs branch 1e400 <private> </private> -1 253402300799.9999".split(),
 )
-TARGET = Target("imported_notes", opened, inputs, WORDS)
+TARGET = Target("imported_notes", opened, inputs, WORDS, share=4)

@@ -198,4 +198,4 @@ WORDS = (
     *b"X-RateLimit-Reset: Transfer-Encoding: Location: 1e999 9999999999 Connection: close".split(),
     *(b"\r\n", b"\r\n\r\n", LENGTH),
 )
-TARGET = Target("platform_answers", opened, inputs, WORDS, share=2)
+TARGET = Target("platform_answers", opened, inputs, WORDS, share=4)

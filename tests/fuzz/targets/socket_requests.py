@@ -172,4 +172,4 @@ WORDS = (
     *b"project namespace key value 1e400 inf nan %2F %00".split(),
     *(b"\r\n", b"\r\n\r\n", b": ", LENGTH),
 )
-TARGET = Target("socket_requests", opened, inputs, WORDS, longest=LONGEST)
+TARGET = Target("socket_requests", opened, inputs, WORDS, longest=LONGEST, share=3)

@@ -98,4 +98,4 @@ WORDS = (
     b"\n{}\n",
     b"\n",
 )
-TARGET = Target("transcripts", opened, inputs, WORDS, share=3)
+TARGET = Target("transcripts", opened, inputs, WORDS, share=2)
