@@ -102,7 +102,7 @@ class ClockTrust:
 def read(path: Path) -> Seen | None:
     """Return what an earlier run wrote; None where there is nothing that makes sense."""
     try:
-        found = json.loads(regular_file.content(path, MAX_BYTES))
+        found = regular_file.document(path, MAX_BYTES)
         doubted = found["doubted"]
         seen = Seen(float(found["believed"]), None if doubted is None else float(doubted), float(found["last"]))
         seen.told()

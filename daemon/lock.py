@@ -130,7 +130,7 @@ def is_held(path: Path) -> bool:
 def holder(path: Path) -> Holder | None:
     """Return what the lock file at `path` says, or None where it says nothing. It outlives its daemon."""
     try:
-        note = json.loads(regular_file.content(path, _NOTE_BYTES))
+        note = regular_file.document(path, _NOTE_BYTES)
         return Holder(pid=int(note["pid"]), run_id=str(note["run_id"]), socket=str(note.get("socket", "")))
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -98,18 +98,25 @@ def duration(text: str) -> float | None:
 def read(path: Path) -> PauseState:
     """Return what the file holds; nothing where there is none. Raises nothing."""
     try:
-        document = json.loads(regular_file.content(path, MAX_BYTES))
+        document = regular_file.document(path, MAX_BYTES)
         if document["v"] != VERSION:
             return PauseState(unreadable=True)
         everything = None if document["all"] is None else _pause(document["all"])
         projects = [
-            PausedProject(each["repo_id"], each["root"], _pause(each["pause"])) for each in document["projects"]
+            PausedProject(_text(each["repo_id"]), _text(each["root"]), _pause(each["pause"]))
+            for each in document["projects"]
         ]
     except FileNotFoundError:
         return PauseState()
     except (OSError, ValueError, KeyError, TypeError):
         return PauseState(unreadable=True)
     return PauseState(everything, projects)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
 
 
 def _pause(document: Mapping[str, Any]) -> Pause:

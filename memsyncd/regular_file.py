@@ -1,9 +1,15 @@
 """A small file's content, read without ever waiting: in its place may lie a pipe, a device or another's link."""
 
 import errno
+import json
+import math
 import os
 import stat
 from pathlib import Path
+from typing import Any
+
+_MAX_DIGITS = 18
+"""Of a whole number: what 64 bits hold, and any float."""
 
 
 def content(path: str | Path, limit: int, *, follow: bool = True) -> bytes:
@@ -22,3 +28,28 @@ def content(path: str | Path, limit: int, *, follow: bool = True) -> bytes:
             parts.append(part)
             limit -= len(part)
     return b"".join(parts)
+
+
+def document(path: str | Path, limit: int, *, follow: bool = True) -> Any:
+    """Return the JSON value in such a file, whose numbers are all within a float's bounds. Raises OSError as `content`
+    does, and ValueError for what is no such JSON, or is nested too deeply."""
+    try:
+        return _DECODER.decode(content(path, limit, follow=follow).decode())
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError("a number beyond all bounds")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number beyond all bounds")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_finite, parse_constant=_finite)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 SESSION, PROJECT, MEMORY = "session", "project", "memory"
 
 
@@ -46,4 +48,7 @@ class Target:
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Target":
         """Return what `document` told. Raises TypeError for anything else."""
-        return cls(**document)
+        try:
+            return msgspec.convert(asdict(cls(**document)), cls)
+        except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
+            raise TypeError("a field of another type") from error

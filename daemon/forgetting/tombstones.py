@@ -157,7 +157,7 @@ def _stamp(path: Path) -> object:
 
 def _state(path: Path) -> _State:
     try:
-        document = json.loads(regular_file.content(path, MAX_BYTES))
+        document = regular_file.document(path, MAX_BYTES)
         if document["v"] != VERSION:
             raise UnreadableTombstones(f"{path} is from a newer version of memsyncd: update memsyncd.")
         stones = {str(name): float(at) for name, at in document["tombstones"].items()}

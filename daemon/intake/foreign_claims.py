@@ -33,6 +33,6 @@ def _session(content: bytes) -> str:
     """Return the session a plugin's handoff names, empty where it cannot be told."""
     try:
         named = json.loads(content)["hook_input"]["session_id"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     return named if isinstance(named, str) else ""

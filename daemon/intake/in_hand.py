@@ -65,7 +65,7 @@ class InHand:
 def _read(path: Path) -> Note | None:
     """Return what an earlier process had in hand when it died, its death counted."""
     try:
-        found = json.loads(regular_file.content(path, _MAX_BYTES, follow=False))
+        found = regular_file.document(path, _MAX_BYTES, follow=False)
         return Note(str(found["spool"]), str(found["handoff"]), int(found["deaths"]) + 1)
     except (OSError, ValueError, TypeError, KeyError):
         return None

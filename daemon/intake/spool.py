@@ -7,7 +7,6 @@ heartbeat), `dead/x.json` was given up with its reason beside it, `corrupt/x.jso
 import contextlib
 import errno
 import hashlib
-import json
 import math
 import os
 import stat
@@ -286,6 +285,6 @@ def _is_letter(name: str) -> bool:
 
 def _reason(path: Path) -> str:
     try:
-        return str(json.loads(regular_file.content(path, MAX_REASON_BYTES, follow=False)).get("reason", ""))
+        return str(regular_file.document(path, MAX_REASON_BYTES, follow=False).get("reason", ""))
     except (OSError, ValueError, AttributeError):
         return ""

@@ -50,7 +50,7 @@ class FailedStarts:
     def read(self) -> Failed:
         """Return the record."""
         try:
-            document = json.loads(regular_file.content(self.data / self.name, MAX_BYTES))
+            document = regular_file.document(self.data / self.name, MAX_BYTES)
             return Failed([float(start) for start in document["starts"]], str(document["why"]))
         except (OSError, ValueError, KeyError, TypeError):
             return Failed()

@@ -17,6 +17,7 @@ NAMES = (
     "config_files",
     "questions",
     "note_calls",
+    "state_files",
 )
 
 
