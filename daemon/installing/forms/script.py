@@ -24,7 +24,7 @@ class Script:
         found = _LINES.search(text) if text.startswith(MARK) else None
         try:
             lines = json.loads(found[1]) if found else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             lines = {}
         known = {event.name for event in harness.events}
         return tuple(Entry(name, {"command": line}) for name, line in lines.items() if name in known)
