@@ -1,6 +1,7 @@
 """The daemon killed with SIGKILL: nothing accepted is lost, nothing is delivered twice."""
 
 import signal
+import threading
 
 import pytest
 
@@ -54,6 +55,7 @@ def test_killed_while_asking_for_an_extraction(hosted: Home, question: int) -> N
     assert api is not None
     api.extraction_polls = 2
     asked: list[Request] = []
+    killed = threading.Event()
 
     def kill(request: Request) -> None:
         if "/event" in request.path:
@@ -61,11 +63,12 @@ def test_killed_while_asking_for_an_extraction(hosted: Home, question: int) -> N
             if len(asked) == question and hosted.daemon is not None:
                 hosted.daemon.kill()
                 hosted.daemon.wait()
+                killed.set()
 
     api.on_request = kill
     hosted.start(wait=False)
     play(hosted)
-    hosted.until(lambda: len(asked) >= question, "no question came")
+    hosted.until(killed.is_set, "no question came")
     hosted.start()
     until_delivered(hosted)
     assert_delivered_once(hosted)
