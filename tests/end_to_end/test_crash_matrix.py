@@ -13,6 +13,7 @@ from tests.end_to_end.killing.damaged import DamagedEvidence
 from tests.end_to_end.killing.embedded import ByModel, Embedded
 from tests.end_to_end.killing.exchange import Exporting, Importing
 from tests.end_to_end.killing.forgetting import Forgetting, ForgettingBesideDaemon, ForgettingRemotely
+from tests.end_to_end.killing.heavy import Heavy
 from tests.end_to_end.killing.hooks import Hook
 from tests.end_to_end.killing.hosted import AfterClaims, AfterSending, Hosted
 from tests.end_to_end.killing.installing import Installing
@@ -35,6 +36,7 @@ SCENARIOS: tuple[type[Scenario], ...] = (
     Embedded,
     ByModel,
     DamagedEvidence,
+    Heavy,
     Plugin,
     Telemetry,
     TelemetryOff,
@@ -75,7 +77,6 @@ NOT_KILLED = {
     "doctor.machine": "only reads databases",
     "hooks.error_log": "a line of a log",
     "hooks.recalling": "the status socket",
-    "intake.in_hand": "tells of a death, and counts for nothing where it is not whole: tests/daemon/intake/test_in_hand.py",
     "mcp_server.wire": "standard output",
     "service.failed_starts": "counts for none where it is not whole",
     "service.files": "in one step, by the next install if not by this",
