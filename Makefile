@@ -3,7 +3,8 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
-WORKERS ?= 2
+# Twice the processors of the smallest machine: most tests wait for a process or a disk.
+WORKERS ?= 4
 
 .PHONY: run test lint types arrows tests demo bench soak fuzz real-clients man audit clean
 
