@@ -3,7 +3,7 @@
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import msgspec
@@ -23,6 +23,9 @@ KEY_HEADER = authorization.KeyHeader("Authorization", "Bearer ", required=False)
 
 MAX_ANSWER_TOKENS = 2_000
 """Sixteen memories of 400 characters with their JSON; a model that runs on is cut here."""
+
+MOST_TOKENS = 100_000_000
+"""Of question and answer, as a server may count them; another number is none, and the estimate counts."""
 
 PING_SECONDS = 5.0
 
@@ -62,7 +65,7 @@ class _Choice(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct):
-    total_tokens: int = 0
+    total_tokens: Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)] = 0
 
 
 class _Completion(msgspec.Struct):
