@@ -42,9 +42,9 @@ def test_what_takes_too_long_for_its_length_is_seen() -> None:
         while time.process_time() < until:
             pass
 
-    Watched(busy)(b"x" * 1_000)
+    Watched(busy, 1.0)(b"x" * 1_000)
     with pytest.raises(TooSlow):
-        Watched(busy)(b"x" * 5_000)
+        Watched(busy, 1.0)(b"x" * 5_000)
 
 
 def test_an_input_that_breaks_a_target_is_found_and_made_shorter(tmp_path: Path) -> None:

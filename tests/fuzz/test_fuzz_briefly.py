@@ -6,7 +6,7 @@ import pytest
 
 from tests.fuzz import catalogue, plain
 
-INPUTS, SECONDS = 600, 1.2
+INPUTS, SECONDS = 600, 0.8
 
 
 @pytest.mark.parametrize("name", catalogue.NAMES)

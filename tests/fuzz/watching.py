@@ -2,9 +2,10 @@
 
 import gc
 import os
+import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fuzz.target import TryOne
@@ -17,8 +18,17 @@ LOOKS = 3
 """The least of so many counts: the first may have imported something."""
 
 
+WHILE_TRACED = 5.0
+"""How many times slower code is while its coverage is measured."""
+
+
 class TooSlow(AssertionError):
     """An input took longer than its length allows."""
+
+
+def usual_patience() -> float:
+    """Return how many times slower the code is than it will be: while it is traced, some."""
+    return WHILE_TRACED if sys.gettrace() is not None or "coverage" in sys.modules else 1.0
 
 
 @dataclass(slots=True)
@@ -27,7 +37,7 @@ class Watched:
     is instrumented. `slowest` is the longest that an input took, in processor seconds, and its length."""
 
     try_one: TryOne
-    patience: float = 1.0
+    patience: float = field(default_factory=usual_patience)
     inputs: int = 0
     slowest: tuple[float, int] = (0.0, 0)
 
