@@ -60,12 +60,14 @@ def test_a_finish_counts_once(queue: PostgresQueue, proxy: PostgresProxy, fleet:
 
 @LOSSES
 def test_a_claim_is_taken_once(queue: PostgresQueue, proxy: PostgresProxy, loss: str) -> None:
-    """The same claim takes one job, not a second one beside the first."""
+    """The same claim takes one job, not a second one beside the first. It may be the next one, where the server has
+    not yet seen that who held the first is gone."""
     queue.enqueue(NewJob("a", "flush"), NewJob("b", "flush"))
     setattr(proxy, loss, 1)
     claim = claimed(queue)
     assert proxy.lost.is_set()
-    assert (claim.job.id, queue.counts().claimed, queue.renew()) == ("a", 1, 1)
+    assert claim.job.id in {"a", "b"}
+    assert (queue.counts().claimed, queue.renew()) == (1, 1)
     assert queue.finish(claim, Done()) is not None
 
 
