@@ -14,7 +14,7 @@ EDGE = r"(?:\b|(?<=\\[nrt]))"
 """A word's edge, also after an escaped line end."""
 
 _MAX_NAME = 64
-_LAST_NAME = re.compile(r"--?(?P<flag>[A-Za-z][A-Za-z0-9_-]*)\Z|(?P<name>[A-Za-z0-9_-]+)[:=]\Z")
+_LAST_NAME = re.compile(r"(?P<name>[A-Za-z0-9_-]+)[:=]\Z|(?P<alone>--?[A-Za-z][A-Za-z0-9_-]*|pass[a-z]+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,14 @@ def _replace(match: re.Match[str]) -> str:
         return REPLACEMENT
     offset = match.start()
     start, end = match.span("secret")
-    name = _LAST_NAME.search(match.string, max(start, end - _MAX_NAME), end)
-    if name is not None and kind_of(name["flag"] or name["name"]) is not None:
-        end = name.start()  # what was taken for the secret ends in the name of the next one
     whole = match.group()
-    if end == start:
-        return whole
-    return whole[: start - offset] + REPLACEMENT + whole[end - offset :]
+    end = _before_next_name(match.string, start, end)
+    return whole[: start - offset] + REPLACEMENT + whole[end - offset :] if end > start else whole
+
+
+def _before_next_name(text: str, start: int, end: int) -> int:
+    """Return where a secret ends that may have taken in the name of the next one, or be nothing else."""
+    name = _LAST_NAME.search(text, max(start, end - _MAX_NAME), end)
+    if name is None or kind_of(name["name"] or name["alone"].lstrip("-")) is None:
+        return end
+    return name.start() if name["name"] or name.start() == start else end
