@@ -14,7 +14,7 @@ EDGE = r"(?:\b|(?<=\\[nrt]))"
 """A word's edge, also after an escaped line end."""
 
 _MAX_NAME = 64
-_LAST_NAME = re.compile(r"(?P<name>[A-Za-z0-9_-]+)[:=]\Z|(?P<alone>--?[A-Za-z][A-Za-z0-9_-]*|pass[a-z]+)\Z")
+_LAST_NAME = re.compile(r"(?:--[A-Za-z][A-Za-z0-9_-]*|[A-Za-z0-9_-]+[:=]|(?P<alone>-[A-Za-z]+|pass[a-z]+))\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,6 @@ def _replace(match: re.Match[str]) -> str:
 def _before_next_name(text: str, start: int, end: int) -> int:
     """Return where a secret ends that may have taken in the name of the next one, or be nothing else."""
     name = _LAST_NAME.search(text, max(start, end - _MAX_NAME), end)
-    if name is None or kind_of(name["name"] or name["alone"].lstrip("-")) is None:
+    if name is None or kind_of(name.group().strip("-:=")) is None:
         return end
-    return name.start() if name["name"] or name.start() == start else end
+    return name.start() if name["alone"] is None or name.start() == start else end
