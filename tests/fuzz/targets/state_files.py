@@ -107,4 +107,4 @@ WORDS = tuple(
     b"pauses clock tombstones starts lock history identity version reason claim believed doubted last since seconds up v"
     b" all projects pause root unfinished at key pid deaths 1e999 NaN Infinity -0 asked_at anonymous_id code-anon-".split()
 )
-TARGET = Target("state_files", opened, inputs, WORDS, longest=16_384, share=2)
+TARGET = Target("state_files", opened, inputs, WORDS, longest=16_384, share=5)
