@@ -30,13 +30,11 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="fuzz-", dir=running.memory_disk()) as place,
         ProcessPoolExecutor(asked.workers, get_context("spawn"), max_tasks_per_child=1) as pool,
     ):
-        corpus = Path(asked.corpus or place)
-        waiting = [
-            pool.submit(
-                run, name, corpus / name, inputs=asked.inputs * share // sum(shares.values()), seconds=asked.seconds
-            )
-            for name, share in shares.items()
-        ]
+        corpus, whole = Path(asked.corpus or place, "corpus"), sum(shares.values())
+        waiting = []
+        for name, share in shares.items():
+            bounds = {"inputs": asked.inputs * share // whole, "seconds": asked.seconds}
+            waiting.append(pool.submit(run, name, corpus / name, Path(place, name), **bounds))
         for done in as_completed(waiting):
             results.append(done.result())
             _say(results[-1].line())

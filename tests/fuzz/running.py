@@ -64,12 +64,12 @@ def memory_disk() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def wholly(name: str, corpus: Path, *, inputs: int, seconds: int) -> Result:
+def wholly(name: str, corpus: Path, place: Path, *, inputs: int, seconds: int) -> Result:
     """Try a target by the guided engine, and what that gathered by the plain one."""
     corpus.mkdir(parents=True, exist_ok=True)
     target = catalogue.target(name)
-    guided = _guided(target, corpus, inputs=inputs - inputs // PLAIN_PART, seconds=seconds)
-    after = plainly(name, corpus, inputs=max(1, inputs - guided.inputs), seconds=seconds)
+    guided = _guided(target, corpus, place, inputs=inputs - inputs // PLAIN_PART, seconds=seconds)
+    after = plainly(name, corpus, place, inputs=max(1, inputs - guided.inputs), seconds=seconds)
     return replace(
         after,
         inputs=guided.inputs + after.inputs,
@@ -79,15 +79,13 @@ def wholly(name: str, corpus: Path, *, inputs: int, seconds: int) -> Result:
     )
 
 
-def plainly(name: str, corpus: Path, *, inputs: int, seconds: int) -> Result:
+def plainly(name: str, corpus: Path, place: Path, *, inputs: int, seconds: int) -> Result:
     """Try a target by the plain engine, from its seeds and what a corpus holds."""
     target = catalogue.target(name)
     gathered = [path.read_bytes() for path in sorted(corpus.glob("*")) if path.is_file()]
-    place = corpus.parent / f"{target.name}-plain"
-    place.mkdir(parents=True, exist_ok=True)
     seeds = [*target.seeds(), *gathered]
     try:
-        run = plain.run(target, place, seeds=seeds, inputs=inputs, seconds=seconds, seed=str(time.time()))
+        run = plain.run(target, place / "plain", seeds=seeds, inputs=inputs, seconds=seconds, seed=str(time.time()))
     except plain.Broke as broke:
         return Result(target.name, broke=(_kept(target, broke.content, repr(broke.__cause__)[:300]),))
     grown = run.after.memory - run.before.memory
@@ -99,8 +97,7 @@ def plainly(name: str, corpus: Path, *, inputs: int, seconds: int) -> Result:
     return Result(target.name, run.inputs, 0, run.seconds, run.before, run.after, run.slowest, tuple(broken))
 
 
-def _guided(target: Target, corpus: Path, *, inputs: int, seconds: int) -> Result:
-    place = corpus.parent / f"{target.name}-guided"
+def _guided(target: Target, corpus: Path, place: Path, *, inputs: int, seconds: int) -> Result:
     artifacts, figures, log = place / "artifacts", place / "figures.json", place / "log"
     artifacts.mkdir(parents=True, exist_ok=True)
     arguments = map(str, (target.name, corpus, artifacts, figures, place, inputs, seconds))
