@@ -103,12 +103,14 @@ def _guided(target: Target, corpus: Path, place: Path, *, inputs: int, seconds: 
     arguments = map(str, (target.name, corpus, artifacts, figures, place, inputs, seconds))
     command = [sys.executable, "-m", "tests.fuzz.guided", *arguments]
     with log.open("wb") as output:
-        subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
+        ended = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
     if not figures.exists():
         words = log.read_text(encoding="utf-8", errors="replace")
         return Result(target.name, broke=(f"the guided engine did not run: {words[-500:]}",))
     told = json.loads(figures.read_text(encoding="ascii"))
     broke = [_judged(target, place, path) for path in sorted(artifacts.iterdir())]
+    if ended and not broke:
+        broke = [f"the guided engine ended with {ended}"]
     return Result(target.name, inputs=told["inputs"], seconds=told["seconds"], broke=tuple(filter(None, broke)))
 
 
