@@ -39,10 +39,12 @@ _OVERDUE = """
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What one call of the queue needs to know: the wall clock (Unix seconds) and the policy."""
+    """What one call of the queue needs to know: the wall clock (Unix seconds), the policy, and for how many seconds
+    this process has had the queue."""
 
     now: float
     policy: Policy
+    lived: float
 
 
 def claim(transaction: Transaction, owner: str, lease: float, living: Collection[str], moment: Moment) -> Claim | None:
@@ -56,6 +58,10 @@ def claim(transaction: Transaction, owner: str, lease: float, living: Collection
         row = transaction.row(_CLAIM, {"owner": owner, "expires": moment.now + lease, "now": moment.now})
         if row is None:
             return None
+        wait = policy.trial_wait(row["id"], row["crashes"], moment.lived, moment.policy)
+        if wait:
+            _leave(transaction, row, wait, moment)
+            continue
         lanes.close(transaction, row["lane"])
         if row["held_until"] is not None:
             cooling.give_probe(transaction, row["destination"], row["id"])
@@ -66,6 +72,18 @@ def claim(transaction: Transaction, owner: str, lease: float, living: Collection
             bury(transaction, row, str(error), moment)
             transaction.counted["jobs_undecodable"] += 1
     return None
+
+
+def _leave(transaction: Transaction, row: sqlite3.Row, wait: float, moment: Moment) -> None:
+    """Put a suspected job that was just claimed off as it is."""
+    transaction.change(
+        "UPDATE jobs SET state = 'waiting', not_before = ?, reason = ?, claim_owner = NULL, claim_expires = NULL,"
+        " claim_epoch = NULL WHERE seq = ?",
+        (moment.now + wait, policy.SUSPECTED, row["seq"]),
+    )
+    lanes.touch(transaction, row["lane"])
+    transaction.claimable -= 1
+    transaction.put_off(moment.now + wait)
 
 
 def make_due_ready(transaction: Transaction, moment: Moment) -> None:

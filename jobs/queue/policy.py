@@ -1,5 +1,6 @@
 """What follows from a run: pure decisions about retries, crashes and cooldowns. `jitter` is chance, in [0, 1)."""
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,12 @@ from jobs.queue.contract import Destination
 
 CRASHED = "crashed the worker"
 """The reason of a job whose claims expired too often (DESIGN: the queue)."""
+
+SUSPECTED = "in hand at several deaths of the daemon: waits until it has lived for a while"
+"""The reason of a job that waits for its trial."""
+
+TRIAL_FIRST, TRIAL_LONGEST, TRIAL_SPREAD = 5.0, 60.0, 0.5
+"""How long the daemon has lived when it tries a suspected job: doubled with each further death, spread upwards."""
 
 TEXT_LIMIT = 500
 """Characters kept of a reason or an error."""
@@ -35,8 +42,8 @@ COOLDOWN_SPREAD = 0.1
 class Policy:
     """The settings: `retry.*` is the delay between one item's attempts, `max_cooldown` the ceiling of a destination's.
 
-    All in seconds. Five attempts: facts 2.9; three crashes: DESIGN. Ten restarts: a daemon killed at random moments
-    meets one job so often in a row only if that job is the cause.
+    All in seconds. Five attempts: facts 2.9; three crashes: DESIGN. Ten restarts: so often in a row, the last seven
+    after a minute's life and less (`trial_wait`), the daemon dies of one job only if that job is the cause.
     """
 
     first_delay: float = 5.0
@@ -105,6 +112,20 @@ def after_crash(crashes: int, policy: Policy, *, daemon_died: bool = False) -> t
     """
     limit = policy.max_restarts if daemon_died else policy.max_crashes
     return (JobState.DEAD, CRASHED) if crashes >= limit else (JobState.READY, "")
+
+
+def trial_wait(job_id: str, crashes: int, lived: float, policy: Policy) -> float:
+    """Return for how many more seconds a daemon that has `lived` for so long leaves a job alone; 0: it may run.
+
+    What is first in the queue is in hand first after each start. Where something else kills the daemon again and again,
+    that is no reason to give it up; so a job that was in hand at `max_crashes` deaths runs only when the daemon has
+    shown that it lives without it. Spread by the job, or those that were in hand together always would be again.
+    """
+    if crashes < policy.max_crashes:
+        return 0.0
+    chance = zlib.crc32(f"{crashes} {job_id}".encode()) / 2**32
+    due = doubled(TRIAL_FIRST, crashes - policy.max_crashes + 1, TRIAL_LONGEST) * (1 + TRIAL_SPREAD * chance)
+    return max(0.0, due - lived)
 
 
 def retry_delay(attempt: int, policy: Policy, jitter: float) -> float:

@@ -57,6 +57,7 @@ class SqliteQueue:
         self.storage = ClaimStorage(path)
         self._path = path
         self._clock = clock
+        self._opened_at = clock.monotonic()
         self._policy = policy
         self._counters = counters
         self._random = random
@@ -282,7 +283,7 @@ class SqliteQueue:
         return operation.result()
 
     def _moment(self) -> Moment:
-        return Moment(self._clock.wall(), self._policy)
+        return Moment(self._clock.wall(), self._policy, self._clock.monotonic() - self._opened_at)
 
     def _publish(self, transactions: Sequence[Transaction]) -> None:
         """Tell of what is committed: counters, and workers to wake."""

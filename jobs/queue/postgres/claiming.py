@@ -1,6 +1,6 @@
 """Taking jobs from the shared queue, and giving back claims that nobody holds any more."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,12 +35,14 @@ _HELD = """
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Who claims. `name` is this machine's and data directory's own, the same after a restart; `lease` is seconds."""
+    """Who claims. `name` is this machine's and data directory's own, the same after a restart; `lease` is seconds, and
+    `lived` tells for how many this process has had the queue."""
 
     name: str
     lease: float
     policy: Policy
     codec: Codec
+    lived: Callable[[], float]
 
 
 class Answer(StrEnum):
@@ -69,9 +71,14 @@ def claim(
             return answer, None
         transaction.claimable -= 1
         try:
-            return answer, Claim(worker.codec.claimed_job(row), owner)
+            job = worker.codec.claimed_job(row)
+            wait = policy.trial_wait(job.id, job.crashes, worker.lived(), worker.policy)
+            if not wait:
+                return answer, Claim(job, owner)
+            _leave(transaction, row, policy.SUSPECTED, wait)
+            lanes.reseat(transaction)
         except SealedForOthers as error:
-            _leave(transaction, row, str(error))
+            _leave(transaction, row, str(error), SEALED_SECONDS)
             lanes.reseat(transaction)
         except Undecodable as error:
             bury(transaction, row, str(error), worker)
@@ -80,16 +87,16 @@ def claim(
     return Answer.NONE, None
 
 
-def _leave(transaction: Transaction, row: Row, why: str) -> None:
-    """Put a claimed job off as it is, for a machine that can open it."""
+def _leave(transaction: Transaction, row: Row, why: str, seconds: float) -> None:
+    """Put a claimed job off as it is, for a machine that can open it or a process that has lived for longer."""
     transaction.send(
         "UPDATE memsyncd_jobs SET state = 'waiting', not_before = memsyncd_now() + %s, reason = %s, claim_owner = NULL,"
         " claim_worker = NULL, claim_expires = NULL, claim_epoch = NULL WHERE key = %s",
-        (SEALED_SECONDS, rows.text(policy.bounded(why)), row["key"]),
+        (seconds, rows.text(policy.bounded(why)), row["key"]),
     )
     cooling.end_probes(transaction, [row["key"]])
     lanes.touch(transaction, row["lane"])
-    transaction.put_off(SEALED_SECONDS)
+    transaction.put_off(seconds)
 
 
 def make_due_ready(transaction: Transaction) -> None:

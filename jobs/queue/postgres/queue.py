@@ -79,7 +79,8 @@ class PostgresQueue:
         self._account = account
         self._counters = counters
         self._codec = Codec(sealing or Unsealed())
-        self._worker = Worker(worker, lease, policy, self._codec)
+        opened_at = clock.monotonic()
+        self._worker = Worker(worker, lease, policy, self._codec, lambda: clock.monotonic() - opened_at)
         process = f"{random.getrandbits(64):016x}"
         self._connections = Connections(self.storage.connect, connections, patience=self.storage.patience)
         try:

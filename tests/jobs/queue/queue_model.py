@@ -47,6 +47,7 @@ class Model:
 
     lease: float
     now: float
+    lived: float = 0.0
     settings: Policy = field(default_factory=Policy)
     rows: dict[str, Row] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
@@ -72,7 +73,22 @@ class Model:
         return W if row.state is R and self.place(row.destination).is_now.until is not None else row.state
 
     def claim(self) -> Row | None:
-        """Take the next job."""
+        """Take the next job; those that a young daemon leaves alone are put off."""
+        while (row := self._next()) is not None:
+            wait = policy.trial_wait(row.id, row.crashes, self.lived, self.settings)
+            if not wait:
+                break
+            row.state, row.not_before = W, self.now + wait
+        if row is None:
+            return None
+        place = self.place(row.destination)
+        row.state, row.expires, row.living, row.epoch = C, self.now + self.lease, True, place.epoch
+        row.runs += 1
+        if place.is_now.until is not None:
+            place.probe = row.id
+        return row
+
+    def _next(self) -> Row | None:
         for row in self.rows.values():
             if row.state is C and row.expires <= self.now:
                 if row.living:
@@ -91,13 +107,7 @@ class Model:
             firsts += sorted(heads, key=lambda row: (row.cools, -row.priority, row.seq))[:1]
         if not firsts:
             return None
-        row = min(firsts, key=lambda row: (-row.priority, row.seq))
-        place = self.place(row.destination)
-        row.state, row.expires, row.living, row.epoch = C, self.now + self.lease, True, place.epoch
-        row.runs += 1
-        if place.is_now.until is not None:
-            place.probe = row.id
-        return row
+        return min(firsts, key=lambda row: (-row.priority, row.seq))
 
     def _is_head(self, row: Row) -> bool:
         if row.state is not R:

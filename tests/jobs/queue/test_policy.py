@@ -58,6 +58,27 @@ def test_a_daemon_that_dies_is_mostly_not_the_jobs_doing(crashes: int, state: Jo
 
 
 @pytest.mark.parametrize(
+    ("crashes", "lived", "least"),
+    [
+        (0, 0.0, 0.0),
+        (2, 0.0, 0.0),
+        (3, 0.0, 5.0),
+        (4, 0.0, 10.0),
+        (6, 0.0, 40.0),
+        (7, 0.0, 60.0),
+        (9, 0.0, 60.0),
+        (7, 50.0, 10.0),
+    ],
+)
+def test_a_suspected_job_waits_for_a_daemon_that_has_lived(crashes: int, lived: float, least: float) -> None:
+    """The longer, the more deaths it was in hand at; spread, so that not all of them are in hand together again."""
+    waits = {policy.trial_wait(f"job {number}", crashes, lived, SETTINGS) for number in range(50)}
+    assert least <= min(waits) and max(waits) <= (least + lived) * 1.5 - lived
+    assert len(waits) == (50 if least else 1)
+    assert policy.trial_wait("job 1", crashes, 90.0, SETTINGS) == 0.0
+
+
+@pytest.mark.parametrize(
     ("attempt", "jitter", "seconds"),
     [(1, 0.5, 5), (1, 0.0, 4), (1, 0.999, 5.998), (2, 0.5, 10), (5, 0.5, 80), (9, 0.5, 1280), (10, 0.5, 1800), (10, 0.0, 1440),
      (10, 0.999, 1800), (5000, 0.5, 1800)],

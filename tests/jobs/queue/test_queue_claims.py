@@ -4,6 +4,7 @@ import pytest
 
 from jobs.job import JobState, NewJob
 from jobs.outcomes import Done, GiveUp, Retry, Snooze
+from jobs.queue.policy import SUSPECTED, TRIAL_FIRST, TRIAL_LONGEST, TRIAL_SPREAD
 from tests.jobs.queue.queues import LEASE, World
 
 
@@ -219,11 +220,47 @@ def test_ten_restarts_in_a_row_are_a_dead_letter(world: World) -> None:
     world.enqueue("a")
     for _ in range(10):
         assert world.job("a").state is JobState.READY
+        world.hands.move(TRIAL_LONGEST * (1 + TRIAL_SPREAD))
         world.claim("a")
         world.reopen()
         world.queue.void_claims()
     job = world.job("a")
     assert (job.state, job.reason, job.crashes) == (JobState.DEAD, "crashed the worker", 10)
+
+
+def killed_with_it_in_hand(world: World, times: int) -> None:
+    for _ in range(times):
+        world.claim("a")
+        world.reopen()
+        world.queue.void_claims()
+
+
+def test_a_job_in_hand_at_three_deaths_lets_others_go_first(world: World) -> None:
+    """It waits until the daemon has lived for a while without it, with the reason; then it runs like any other."""
+    world.enqueue("a", "b")
+    killed_with_it_in_hand(world, 3)
+    world.claim("b")
+    world.nothing()
+    job = world.job("a")
+    assert (job.state, job.reason, job.crashes, job.attempts) == (JobState.WAITING, SUSPECTED, 3, 0)
+    assert TRIAL_FIRST <= (world.queue.seconds_to_next() or 0.0) <= TRIAL_FIRST * (1 + TRIAL_SPREAD)
+    world.hands.move(TRIAL_FIRST * (1 + TRIAL_SPREAD))
+    assert world.run("a", Done()).state is JobState.DONE
+
+
+def test_a_daemon_that_dies_of_something_else_gives_up_nothing(world: World) -> None:
+    """Killed again and again before it has lived for a while, it does not blame what is first in its queue."""
+    world.enqueue("a")
+    killed_with_it_in_hand(world, 3)
+    for _ in range(20):
+        world.nothing()
+        world.hands.move(TRIAL_FIRST - 1.0)
+        world.nothing()
+        world.reopen()
+        world.queue.void_claims()
+    assert (world.job("a").state, world.job("a").crashes) == (JobState.WAITING, 3)
+    world.hands.move(TRIAL_FIRST * (1 + TRIAL_SPREAD))
+    world.claim("a")
 
 
 def test_an_ended_run_forgets_the_crashes_before_it(world: World) -> None:

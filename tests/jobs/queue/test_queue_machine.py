@@ -183,6 +183,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         self.world.reopen()
+        self.model.lived = 0.0
         assert self.world.queue.void_claims() == self.model.void()
 
     @rule(seconds=st.sampled_from([1.0, LEASE, 1000.0, 1000.0]))
@@ -192,6 +193,7 @@ class QueueMachine(RuleBasedStateMachine):
     def _move(self, seconds: float) -> None:
         self.world.hands.move(seconds)
         self.model.now += seconds
+        self.model.lived += seconds
 
     @rule(seconds=st.sampled_from([-86400.0, 86400.0]))
     def clock_jumps(self, seconds: float) -> None:
