@@ -137,7 +137,7 @@ def compose(
         on_event=journal.note,
         home=places.home,
         is_forgotten=tombstones.covers,
-        in_hand=in_hand.InHand(places.data / in_hand.NAME),
+        in_hand=in_hand.InHand(places.data / in_hand.NAME, clock.monotonic),
     )
     extractions = Extractions(clock, first_interval_seconds=settings.flush.event_poll_seconds)
     extractions.on_open = partial(queue.hasten, poll.poll_job(platform.destination).id)

@@ -62,9 +62,12 @@ class Claiming:
         try:
             if self.suspects.is_beyond_limits(spool, waiting, age):
                 return None
-            if self.grace.holds(spool.name, waiting) or self.transcripts.waits.holds(spool.name, stem):
-                return None
-            if not spool.claim(stem):
+            if (
+                self.grace.holds(spool.name, waiting)
+                or self.transcripts.waits.holds(spool.name, stem)
+                or self.in_hand.waits(spool.name, stem)
+                or not spool.claim(stem)
+            ):
                 return None
             if waiting.size >= HEAVY_BYTES:
                 self.in_hand.take(spool.name, stem)

@@ -102,6 +102,8 @@ class Ingest:
         for spool in spools:
             if spool.name in self._claiming.rehomed:  # one that is not served yet is found by its directory
                 taken += self._scan_spool(spool, stopping)
+        if not stopping():
+            self.in_hand.scanned()
         return taken
 
     def _scan_spool(self, spool: Spool, stopping: Callable[[], bool]) -> int:

@@ -49,7 +49,7 @@ class Suspects:
         long; tell whether it was."""
         if self._in_hand.is_deadly(spool.name, waiting.stem):
             self.outgrown(spool, waiting, f"the daemon died {MOST_DEATHS} times while it took this in", suffix=WAITING)
-            self._in_hand.put_down()
+            self._in_hand.forget()
             return True
         if waiting.size > MAX_BYTES:
             why, detail = "oversized", f"{waiting.size} bytes, the limit is {MAX_BYTES}"

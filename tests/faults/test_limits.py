@@ -8,7 +8,7 @@ import pytest
 
 from tests.end_to_end.conftest import Home
 from tests.faults.limits import KILLED, FewWatches, MemoryLimit, few_descriptors, little_memory
-from tests.faults.seen import AMBER, session, until_delivered, until_told, until_well
+from tests.faults.seen import AMBER, delivered, session, until_delivered, until_told, until_well
 
 LARGE = "word 😀 " + "word " * 4_000_000
 """Twenty million characters, of which each takes four bytes because of one."""
@@ -71,8 +71,8 @@ def memory_limit() -> Iterator[MemoryLimit]:
 
 
 def test_a_handoff_that_kills_the_daemon(memory_limit: MemoryLimit, hosted: Home) -> None:
-    """Under a unit's MemoryMax, which kills without a word: after three deaths it is a dead letter with its reason, the
-    neighbours are delivered, and with more memory and a retry it is taken in."""
+    """Under a unit's MemoryMax, which kills without a word: after three deaths the neighbours are delivered first, after
+    a fourth it is a dead letter with its reason, and with more memory and a retry it is taken in."""
     plain = hosted.program
     hosted.hook(
         "post-tool", {"session_id": "l", "cwd": str(hosted.project), "tool_name": "Bash", "tool_response": LARGE}
@@ -81,6 +81,9 @@ def test_a_handoff_that_kills_the_daemon(memory_limit: MemoryLimit, hosted: Home
     for _ in range(3):
         assert hosted.start(wait=False).wait(60) == KILLED
     session(hosted, "behind")
+    daemon = hosted.start()
+    hosted.until(lambda: delivered(hosted) == ["behind"], "what stands behind it was not delivered")
+    assert daemon.wait(60) == KILLED
     hosted.start()
     until_delivered(hosted, "behind")
     until_told(hosted, "dead-letters", "1 handoff", exits=AMBER)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from daemon.intake.grace import GRACE_SECONDS
-from daemon.intake.in_hand import HEAVY_BYTES, MOST_DEATHS, InHand
+from daemon.intake.in_hand import HEAVY_BYTES, MOST_DEATHS, TRIALS, InHand
 from daemon.intake.spool import Spool
 from tests.daemon.intake.ingesting import Ingesting
 
@@ -39,9 +39,46 @@ def test_what_a_process_had_in_hand_when_it_died_is_counted(tmp_path: Path) -> N
     assert hand.is_deadly("codex", "a")
     assert not hand.is_deadly("codex", "b")
     assert not hand.is_deadly("claude-code", "a")
+    hand.take("codex", "a")
     hand.put_down()
     assert not path.exists()
     assert not InHand(path).is_deadly("codex", "a")
+
+
+def test_after_three_deaths_it_waits_for_a_daemon_that_has_lived(tmp_path: Path) -> None:
+    """The longer, the more deaths: what is first in a spool is in hand first, whatever kills the daemon."""
+    path, now = tmp_path / "in-hand.json", [0.0]
+    for seconds in TRIALS:
+        hand = InHand(path, lambda: now[0])
+        assert hand.waits("codex", "a") is bool(seconds)
+        assert not hand.waits("codex", "b")
+        hand.put_down()  # it took others meanwhile
+        now[0] += seconds
+        assert not hand.waits("codex", "a")
+        hand.take("codex", "a")
+    assert InHand(path).is_deadly("codex", "a")
+
+
+def test_a_daemon_that_dies_of_something_else_gives_nothing_up(tmp_path: Path) -> None:
+    """Killed before it has lived for a while, as often as may be."""
+    path = tmp_path / "in-hand.json"
+    for _ in range(3):
+        InHand(path).take("codex", "a")
+    for _ in range(20):
+        hand = InHand(path)
+        assert hand.waits("codex", "a")
+        hand.scanned()
+    assert not hand.is_deadly("codex", "a")
+
+
+def test_what_does_not_wait_any_more_is_forgotten(tmp_path: Path) -> None:
+    """The daemon died after it was taken in and before that was told, or a person took it away."""
+    path = tmp_path / "in-hand.json"
+    InHand(path).take("codex", "a")
+    hand = InHand(path)
+    assert not hand.is_deadly("codex", "b")
+    hand.scanned()
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("left", [b"", b"{", b"[1]", b'{"spool": "codex"}', b"\xff" * 10_000])
