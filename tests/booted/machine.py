@@ -101,9 +101,20 @@ class Machine:
         end = time.monotonic() + BOOT_SECONDS
         while not self._is_up():
             if self._first.poll() is not None or time.monotonic() > end:
-                said = (self.directory / "console").read_text(errors="replace")[-1500:]
-                raise CannotBoot(f"systemd did not come up here: {said or 'it said nothing'}")
+                raise CannotBoot(f"systemd did not come up here: {self._why_not_up()}")
             time.sleep(0.05)
+
+    def _why_not_up(self) -> str:
+        """Return all that can be known of a boot that went wrong: without it nobody can mend it from a log."""
+        assert self._first is not None
+        said = (self.directory / "console").read_text(errors="replace")[-1500:]
+        if (code := self._first.poll()) is not None:
+            return f"its first process exited with {code}: {said or 'it said nothing'}"
+        if not self.pid:
+            return f"nothing was started in {BOOT_SECONDS:.0f} s: {said or 'it said nothing'}"
+        asked = (("is-system-running",), ("list-jobs",), ("--failed",))
+        told = [self.run("systemctl", "--no-pager", *words, check=False, seconds=10.0) for words in asked]
+        return "\n".join([said, *(answer.stdout + answer.stderr for answer in told), self.journal(40)])
 
     def _is_up(self) -> bool:
         assert self._first is not None
