@@ -17,7 +17,7 @@ from jobs.queue.workers import Workers
 JUMP_TOLD_SECONDS = 600.0
 """For so long a jump of the clock is shown as a problem."""
 
-OF_THE_NETWORK = frozenset({"offline", "not-understood"})
+OF_THE_NETWORK = frozenset({"offline", "not-understood", "login-page"})
 """Codes of destinations in trouble that another network, or the same one after a sleep, may end: no connection, or a
 login page in place of an answer."""
 

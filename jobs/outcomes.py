@@ -57,7 +57,7 @@ class Cool(Outcome):
     """The destination failed: hold all its jobs. `delay` seconds (Retry-After) or None for the policy's next step.
 
     `parked` holds until a person acts or a rare probe succeeds (refused key, quota); `code` is the problem's code in
-    `status`: `offline`, `busy`, `not-understood`, `key-refused`, `quota`.
+    `status`: `offline`, `busy`, `not-understood`, `login-page`, `key-refused`, `quota`.
     """
 
     destination: str

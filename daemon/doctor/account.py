@@ -35,7 +35,8 @@ REMEDIES: Mapping[type[PlatformError], str] = {
     Unreachable: "Check the network, and platform.url, http.proxy and http.ca_file with `memsyncd config show`.",
     NoAnswer: "It takes requests and does not answer: try again, or ask whoever runs it.",
     Busy: "It says that it is too busy: try again later; the daemon does so by itself.",
-    NotUnderstood: "Check platform.url and http.proxy with `memsyncd config show`: no memory platform answers there.",
+    NotUnderstood: "Check platform.url and http.proxy with `memsyncd config show`: no memory platform answers there. "
+    "On a network with a login page, log in first.",
 }
 
 

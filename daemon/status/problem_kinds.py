@@ -48,6 +48,12 @@ KINDS: dict[str, Kind] = {
         "{where} gives answers that are not a memory platform's",
         "Check platform.url and http.proxy with `memsyncd config show`; on a network with a login page, log in first.",
     ),
+    "login-page": _red(
+        "Something else answers in the place of {where}, as the login page of a network does",
+        "Log in to the network in a browser; without a login page, check platform.url and http.proxy with `memsyncd "
+        "config show`. It is asked every 15 seconds at first, without your key, and goes on by itself; nothing that "
+        "waits is lost.",
+    ),
     "platform-failed": _red(
         "{where} cannot store anything",
         "The detail says why: free space, or move a damaged `memory.sqlite3` aside with its `-wal` and `-shm` "

@@ -27,12 +27,26 @@ LONGEST_DELAY = 366 * 86400.0
 SHORTEST_COOLDOWN = 1.0
 """A destination that answers "come back in 0 seconds" is not asked in a loop."""
 
-OFFLINE_FIRST, OFFLINE_LONGEST = 5.0, 60.0
-"""No connection: a laptop's network is back soon, and a probe that finds none costs next to nothing."""
+OFTEN_SECONDS, SELDOM_SECONDS = 900.0, 60.0
+"""A trouble of the network is looked at often for a quarter of an hour, in which somebody may be about to end it; of
+one that lasts, an evening without a network or a proxy that is broken for hours, a look a minute is enough."""
+
+OFFLINE_FIRST, OFFLINE_LONGEST = 5.0, 20.0
+"""No connection: a laptop's network is back soon, and a probe that finds none costs next to nothing. Below the 30 s
+within which work is to go on (issue 6, point 9: two scans), chance included."""
+
+PAGE_SECONDS = 15.0
+"""A login page in the platform's place: one small question without key and text a scan."""
+
+NOT_UNDERSTOOD_FIRST = 15.0
+"""An answer that is not the platform's: in time for who logs in at once, then doubled, for the probe is a request with
+all that belongs to it unless the platform shows itself to be gone, which makes a `login-page` of it."""
 
 BUSY_FIRST = 60.0
-"""Busy or not understood, without a Retry-After: the first wait, then doubled (issue 2, "answers and what follows")."""
+"""Busy, without a Retry-After: the first wait, then doubled (issue 2, "answers and what follows")."""
 
+
+_OF_THE_NETWORK = frozenset({"offline", "login-page"})
 
 RETRY_SPREAD = 0.2
 COOLDOWN_SPREAD = 0.1
@@ -134,8 +148,9 @@ def retry_delay(attempt: int, policy: Policy, jitter: float) -> float:
     return min(base * (1 + RETRY_SPREAD * (2 * jitter - 1)), policy.max_delay)
 
 
-def cooldown(cool: Cool, failures: int, policy: Policy, jitter: float) -> float:
-    """Return for how many seconds a destination cools after its `failures`-th failure in a row (from 1).
+def cooldown(cool: Cool, failures: int, policy: Policy, jitter: float, lasted: float = 0.0) -> float:
+    """Return for how many seconds a destination cools after its `failures`-th failure in a row (from 1), `lasted`
+    seconds after its trouble began.
 
     Spread upwards only, so that a Retry-After is never undercut, and never above the ceiling.
     """
@@ -143,8 +158,14 @@ def cooldown(cool: Cool, failures: int, policy: Policy, jitter: float) -> float:
         base = policy.max_cooldown  # rarely: nothing but a person changes it, and a changed key is taken up at once
     elif cool.delay is not None:
         base = max(clamped(cool.delay), SHORTEST_COOLDOWN)
+    elif cool.code in _OF_THE_NETWORK and lasted >= OFTEN_SECONDS:
+        base = SELDOM_SECONDS
     elif cool.code == "offline":
         base = doubled(OFFLINE_FIRST, failures, OFFLINE_LONGEST)
+    elif cool.code == "login-page":
+        base = PAGE_SECONDS
+    elif cool.code == "not-understood":
+        base = doubled(NOT_UNDERSTOOD_FIRST, failures, policy.max_cooldown)
     else:
         base = doubled(BUSY_FIRST, failures, policy.max_cooldown)
     return min(base * (1 + COOLDOWN_SPREAD * jitter), policy.max_cooldown)
@@ -156,14 +177,15 @@ def cooled(before: Destination, cool: Cool, policy: Policy, now: float, jitter: 
     The wait grows with the failures of one kind in a row: a night offline is no reason to wait long for the first 503.
     """
     failures = before.failures + 1 if before.code in ("", cool.code) else 1
+    since = now if before.since is None else before.since
     return replace(
         before,
-        until=now + cooldown(cool, failures, policy, jitter),
+        until=now + cooldown(cool, failures, policy, jitter, lasted=now - since),
         why=bounded(cool.why),
         code=cool.code,
         failures=failures,
         parked=cool.parked,
-        since=now if before.since is None else before.since,
+        since=since,
     )
 
 

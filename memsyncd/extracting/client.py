@@ -30,6 +30,7 @@ MOST_TOKENS = 100_000_000
 PING_SECONDS = 5.0
 
 _COMPLETIONS = "/chat/completions"
+_MODELS = "/models"
 
 _LIMITS: Mapping[str, Any] = {"temperature": 0, "max_tokens": MAX_ANSWER_TOKENS}
 _FORMS: Sequence[Mapping[str, Any]] = (
@@ -99,6 +100,7 @@ class ModelClient:
             KEY_HEADER,
             http,
             clock,
+            probe_path=_MODELS,
             redact=redact,
             proxies=proxies,
             resolve=resolve,
@@ -130,7 +132,7 @@ class ModelClient:
     def ping(self) -> None:
         """See whether anybody answers, by its list of models. Raises PlatformError."""
         try:
-            self._api.ask("GET", "/models", None, PING_SECONDS)
+            self._api.ask("GET", _MODELS, None, PING_SECONDS)
         except Rejected:
             return  # a server without the list, but there
 

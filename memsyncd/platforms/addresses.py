@@ -1,5 +1,7 @@
-"""Host names looked up in threads that may be left behind: the system's resolver knows no deadline and no stop."""
+"""Host names looked up in threads that may be left behind: the system's resolver knows no deadline and no stop. And
+whether an address is this machine's."""
 
+import errno
 import ipaddress
 import socket
 import threading
@@ -18,6 +20,20 @@ Resolve = Callable[[str, int], list[Any]]
 def system_resolver(host: str, port: int) -> list[Any]:
     """Ask the system's resolver for TCP addresses."""
     return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
+IsHere = Callable[[int, str], bool]
+"""Tells of a socket family and an address of it whether the machine has that address at present."""
+
+
+def is_here(family: int, name: str) -> bool:
+    """Ask the system, by taking the address for a socket that sends nothing. What cannot be told counts as here."""
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as taken:
+            taken.bind((name, 0))
+    except OSError as failure:
+        return failure.errno != errno.EADDRNOTAVAIL
+    return True
 
 
 @dataclass(slots=True)

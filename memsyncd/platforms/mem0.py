@@ -30,6 +30,8 @@ from memsyncd.platforms.transport import HttpSettings
 
 DEFAULT_URL = "https://api.mem0.ai"
 
+PING_PATH = "/v1/ping/"
+
 KEY_HEADER = authorization.KeyHeader("Authorization", "Token ")
 
 SEARCH_SECONDS = 5.0
@@ -80,6 +82,7 @@ class Mem0Platform:
             KEY_HEADER,
             http,
             clock,
+            probe_path=PING_PATH,
             redact=redact,
             proxies=proxies,
             resolve=resolve,
@@ -183,7 +186,7 @@ class Mem0Platform:
 
     def ping(self) -> Account:
         """Make the cheapest authenticated round trip."""
-        return answers.account(self._api.ask("GET", "/v1/ping/", None, SEARCH_SECONDS))
+        return answers.account(self._api.ask("GET", PING_PATH, None, SEARCH_SECONDS))
 
     def drop_connections(self) -> None:
         """Use new connections from now on: the machine slept, or the network changed (never-again 148)."""

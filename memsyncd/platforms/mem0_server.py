@@ -79,6 +79,7 @@ class Mem0ServerPlatform:
             KEY_HEADER,
             http,
             clock,
+            probe_path=mem0_server_requests.listing_path(PING_USER, 1),
             redact=redact,
             proxies=proxies,
             resolve=resolve,

@@ -6,11 +6,14 @@ wake-up pipe, bounded by the call's deadline.
 """
 
 import contextlib
+import fcntl
 import math
 import os
 import select
 import socket
 import ssl
+import struct
+import termios
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +24,14 @@ import httpcore
 from memsyncd.platforms import addresses, tls_stream
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+
+
+UNACKNOWLEDGED_MS = 30_000
+"""So long the kernel sends again what the other side's does not acknowledge, then it breaks the connection. Less than a
+claim lasts: of a process that stands still nothing may arrive when another has the job (Linux, TCP_USER_TIMEOUT)."""
+
+ABORTED, ORDERLY = struct.pack("ii", 1, 0), struct.pack("ii", 0, 0)
+"""What `close`, or the end of the process, does with bytes that are not delivered: SO_LINGER for none and for all."""
 
 
 class CallEndedError(Exception):
@@ -43,8 +54,15 @@ class Call:
 class Network(httpcore.NetworkBackend):
     """Opens connections. One of it serves all threads; a call is bound to the thread that makes it."""
 
-    def __init__(self, monotonic: Callable[[], float], resolve: addresses.Resolve = addresses.system_resolver) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        resolve: addresses.Resolve = addresses.system_resolver,
+        is_here: addresses.IsHere | None = None,
+    ) -> None:
         self._monotonic = monotonic
+        self._is_here = is_here or addresses.is_here
+        self._open: set[SocketStream] = set()
         self._calls = threading.local()
         self._changed = threading.Condition()
         self._lookups = addresses.Lookups(self._changed, resolve)
@@ -68,6 +86,26 @@ class Network(httpcore.NetworkBackend):
                 self.ended = True
                 os.write(self._wake_write, b"x")  # never read: the pipe stays readable for every poll
             self._changed.notify_all()
+
+    def end_stranded(self) -> None:
+        """Break the connections whose own address the machine no longer has: whatever is sent to them cannot arrive.
+
+        Whoever waits for one is told that it broke, and not that the calls were ended.
+        """
+        with self._changed:
+            streams = [*self._open]
+        for stream in streams:
+            name = stream.own_name
+            if name and not self._is_here(stream.family, name):
+                self.with_open(stream, stream.break_off)
+
+    def with_open(self, stream: "SocketStream", act: Callable[[], None], *, forget: bool = False) -> None:
+        """Act on a connection's socket while no other thread closes it."""
+        with self._changed:
+            if stream in self._open:
+                act()
+            if forget:
+                self._open.discard(stream)
 
     def close(self) -> None:
         """Give the pipe back. Only when no call is in the air."""
@@ -138,6 +176,9 @@ class Network(httpcore.NetworkBackend):
         try:
             opened.setblocking(False)  # noqa: FBT003  (the standard library's own signature)
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORTED)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS)
             with contextlib.suppress(BlockingIOError):
                 opened.connect(address)
             in_time = self.wait(opened, select.POLLOUT, seconds)
@@ -192,11 +233,13 @@ class SocketStream(httpcore.NetworkStream):
             raise httpcore.ReadError(failure.strerror or type(failure).__name__) from failure
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all of `buffer`."""
+        """Send all of `buffer`, and nothing of it once the time is over: this process may have stood still."""
         self._network.note_sent()
         view = memoryview(buffer)
         try:
             while view:
+                if self._network.remaining(timeout) <= 0:
+                    raise httpcore.WriteTimeout("the request could not be sent in time")
                 try:
                     view = view[self._socket.send(view) :]
                 except BlockingIOError:
@@ -206,8 +249,17 @@ class SocketStream(httpcore.NetworkStream):
             raise httpcore.WriteError(failure.strerror or type(failure).__name__) from failure
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket. What the other side has not got by now does not come any more: whoever gave the call up
+        looks whether it arrived, and sends it again."""
+        with contextlib.suppress(OSError):
+            if self._socket.fileno() >= 0 and not self._undelivered():
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ORDERLY)
         self._socket.close()
+
+    def _undelivered(self) -> int:
+        """Return how many bytes the other side's kernel has not acknowledged."""
+        (waiting,) = struct.unpack("i", fcntl.ioctl(self._socket, termios.TIOCOUTQ, bytes(4)))
+        return int(waiting)
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None

@@ -174,6 +174,7 @@ class Platform(Protocol):
 #   │   ├── NoAnswer              sent, and no answer came: it may have arrived, look before sending again
 #   │   ├── Busy                  408, 429, 5xx; `retry_after` seconds where the platform said so
 #   │   └── NotUnderstood         an answer we cannot read (HTML of a captive page, a redirect, odd JSON)
+#   │       └── PlaceTaken        asked without the key, such an answer came again: nothing was sent
 #   ├── NeedsPerson               waits for someone; no attempt is used
 #   │   ├── KeyRefused            401, 403
 #   │   └── QuotaExceeded         402, or a body that says so
@@ -221,6 +222,13 @@ class NotUnderstood(DestinationError):
     """An answer that is no answer of this platform. Never success."""
 
     may_have_arrived = True
+
+
+class PlaceTaken(NotUnderstood):
+    """Something else still answers in the platform's place: seen by a question without key and text, so the request
+    itself was not sent."""
+
+    may_have_arrived = False
 
 
 class NeedsPerson(PlatformError):

@@ -25,6 +25,8 @@ MAX_MESSAGE = 300
 MAX_RETRY_AFTER = 24 * 3600.0
 """A platform that asks for more than a day is looked at once a day all the same."""
 
+_NETWORK_WANTS_LOGIN = 511  # Network Authentication Required (RFC 6585, 6): never the platform's own
+
 _LOOKED_AT = 1_000  # characters of a message in which words of quota are looked for
 
 _CLOCK_TIME = 1_000_000_000.0  # X-RateLimit-Reset: below it a number of seconds, above it a Unix time
@@ -55,6 +57,14 @@ def is_html(content_type: str, body: bytes) -> bool:
     return "html" in content_type.lower() or body[:1024].lstrip().startswith(b"<")
 
 
+def is_foreign(status: int, content_type: str, body: bytes) -> bool:
+    """Return whether an answer, of any status, is plainly somebody else's than an API's: a page, a redirect, success
+    without JSON. A refusal, also one without a word, may be the platform's own."""
+    if status == _NETWORK_WANTS_LOGIN or 300 <= status < 400 or is_html(content_type, body):  # noqa: PLR2004  (redirects)
+        return True
+    return status < 300 and decode(body) is None  # noqa: PLR2004  (success)
+
+
 def refusal(  # noqa: PLR0911  (a table: one return for each class of refusal)
     status: int, headers: Mapping[str, str], body: bytes, *, now: float, redact: Callable[[str], str]
 ) -> PlatformError:
@@ -68,6 +78,8 @@ def refusal(  # noqa: PLR0911  (a table: one return for each class of refusal)
     page = is_html(headers.get("content-type", ""), body)
     if status == 402 or (status in _QUOTA_STATUSES and speaks_of_quota(said, status)):  # noqa: PLR2004  (Payment Required)
         return QuotaExceeded(f"the account's limit is reached ({status}{shown})", status=status)
+    if status == _NETWORK_WANTS_LOGIN:
+        return NotUnderstood(f"the network wants a login first ({status})", status=status)
     if status in (408, 429) or status >= 500:  # noqa: PLR2004  (server errors)
         return Busy(f"busy ({status}{shown})", status=status, retry_after=retry_after(headers, now))
     if status == 401 or (status == 403 and not page):  # noqa: PLR2004  (Unauthorized, Forbidden)

@@ -99,7 +99,7 @@ def test_another_network_is_tried_at_once(home: Composed) -> None:
     """No connection, and a login page in place of an answer, may be over with it; what is told to wait waits on."""
     made, queue, found = Made(home), home.parts.queue, [("192.168.1.20",)]
     made.rounds._network_watch = NetworkWatch(lambda: found[-1])
-    for code in ("offline", "not-understood", "busy", "key-refused"):
+    for code in ("offline", "not-understood", "login-page", "busy", "key-refused"):
         cooled(home, code, delay=600.0)
     made.rounds.look_around()
     assert all(each.until is not None for each in queue.destinations())

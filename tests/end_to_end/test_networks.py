@@ -1,5 +1,6 @@
 """A real daemon on a network that changes, behind a login page, and behind a proxy with certificates of its own."""
 
+import math
 import subprocess
 import sys
 import time
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from daemon.app import TICK_SECONDS
+from daemon.intake.ingest_thread import SCAN_SECONDS
 from tests.end_to_end.conftest import Home
 from tests.fakes import mem0_behaviours as behave
+from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
 from tests.fakes.intercepting_proxy import InterceptingProxy, intercepting_proxy
 
 HOST = "api.example.org"
@@ -36,9 +39,13 @@ def problem(home: Home, code: str) -> str:
 @pytest.fixture
 def network(hosted: Home) -> Path:
     """Give the file that says on which network the daemon is."""
-    path = hosted.root / "network"
+    return on_a_network(hosted)
+
+
+def on_a_network(home: Home) -> Path:
+    path = home.root / "network"
     path.write_text("192.168.1.20")
-    hosted.program = [sys.executable, str(Path(__file__).with_name("other_network.py")), str(path)]
+    home.program = [sys.executable, str(Path(__file__).with_name("other_network.py")), str(path)]
     return path
 
 
@@ -66,6 +73,50 @@ def test_behind_a_login_page_nothing_is_taken_for_success_and_the_next_network_i
     assert time.monotonic() - moved < 2 * TICK_SECONDS + 2.0
     assert not problem(hosted, "not-understood") + problem(hosted, "offline")
     assert all(job["attempts"] == 0 for job in hosted.client.get("/jobs")["jobs"])
+
+
+def test_after_a_login_on_the_same_network_the_work_goes_on_within_two_scans(hosted: Home) -> None:
+    """A page with 200 for everything. It has one request with the key; then it is asked small questions without one, a
+    scan apart, and when it is gone what waits is delivered, each once and without an attempt used up."""
+    api = hosted.api
+    assert api is not None
+    hosted.environ["MEMSYNCD_QUEUE_WORKERS"] = "1"
+    api.always("*", behave.html())
+    hosted.start()
+    for number in range(3):
+        one_session(hosted, f"s{number}")
+    hosted.until(lambda: "Log in to the network" in problem(hosted, "login-page"), "no problem told", 30)
+    told = len(api.requests())
+    assert [len(api.with_key()), told] == [1, 2]
+    api.wait_for(lambda fake: len(fake.requests()) > told, 30)
+    assert api.requests()[-1].at - api.requests()[-2].at >= SCAN_SECONDS
+    assert [len(api.with_key()), sum(len(each.body) for each in api.requests()[1:])] == [1, 0]
+    api.always("*", None)
+    logged_in = time.monotonic()
+    hosted.until(lambda: batches_once(hosted) == 3 and hosted.is_quiet(), "not delivered", 45)
+    assert time.monotonic() - logged_in < 2 * SCAN_SECONDS
+    assert not problem(hosted, "login-page") + problem(hosted, "not-understood")
+    assert all(job["attempts"] == 0 for job in hosted.client.get("/jobs")["jobs"])
+
+
+def test_a_call_that_was_in_the_air_when_the_laptop_moved_is_given_up_at_once(home: Home) -> None:
+    """A server of one's own took the request, and its answer has no way back: nobody waits for the two minutes that it
+    may take. It is looked for before anything is sent again, and no attempt is used up."""
+    network = on_a_network(home)
+    with FakeMem0Server() as server:
+        home.environ |= {"MEMSYNCD_PLATFORM_KIND": "mem0-server", "MEM0_API_URL": server.url}
+        home.environ |= {"MEM0_API_KEY": SERVER_KEY}
+        server.script("add", behave.commit_and_answer_late(math.inf))
+        home.start()
+        one_session(home)
+        server.wait_for(lambda fake: len(fake.requests("add")) == 1, 30)
+        moved = time.monotonic()
+        move(network, "10.0.0.7")
+        home.until(lambda: server.requests("list") and home.is_quiet(), "not looked for", 2 * SCAN_SECONDS)
+        assert time.monotonic() - moved < 2 * SCAN_SECONDS
+        assert [len(server.requests("add")), len(server.accepted_batches())] == [1, 1]
+        home.until(lambda: not list((home.spool() / "pending").iterdir()), "the handoff was kept")
+        assert all(job["attempts"] == 0 for job in home.client.get("/jobs")["jobs"])
 
 
 def test_a_laptop_that_comes_back_to_a_network_delivers_within_two_rounds(hosted: Home, network: Path) -> None:

@@ -26,6 +26,7 @@ class ScriptedServer(Listening, ABC):
         self.on_reply: Callable[[Request, Reply], None] = lambda _, __: None
         self.changed = threading.Condition(threading.RLock())
         self._requests: list[Request] = []
+        self._with_key: list[Request] = []
         self._scripts: dict[str, deque[Behaviour]] = {}
         self._always: dict[str, Behaviour] = {}
         self._server = LoopbackServer(self._handle, port)
@@ -60,6 +61,11 @@ class ScriptedServer(Listening, ABC):
         """Return the requests so far, all or those of one route."""
         with self.changed:
             return [request for request in self._requests if not route or self.route_of(request)[0] == route]
+
+    def with_key(self) -> list[Request]:
+        """Return the requests so far that carried a key, whichever it was."""
+        with self.changed:
+            return [*self._with_key]
 
     def accepted_batches(self) -> list[tuple[str, int, str]]:
         """Return packet, batch number and run id of every add that was committed, in order, repeats and all."""
@@ -104,6 +110,8 @@ class ScriptedServer(Listening, ABC):
         kept = self.as_kept(request)
         with self.changed:
             self._requests.append(kept)
+            if authorization or "x-api-key" in request.headers:
+                self._with_key.append(kept)
         self.on_request(kept)
         route, _ = self.route_of(request)
         with self.changed:

@@ -25,6 +25,7 @@ if __name__ == "__main__":
     failures.STORE_SECONDS = 1.0
     problems.FAILING_SECONDS = 1.0
     policy.OFFLINE_FIRST, policy.OFFLINE_LONGEST = 0.5, 1.0
+    policy.PAGE_SECONDS = policy.NOT_UNDERSTOOD_FIRST = 1.0
     opening.BUSY_SECONDS, opening.HELD_SECONDS = 1.0, 0.2
     json_api.DEFAULT_WRITE_SECONDS = mem0.SEARCH_SECONDS = 1.0
     queue_schema.BUSY_SECONDS = memory_schema.BUSY_SECONDS = 1.0

@@ -26,8 +26,8 @@ def impatient(hosted: Home) -> Home:
         (behave.cut(), "offline", "broke before the whole answer"),
         (behave.busy(429), "busy", "429"),
         (behave.answer(200, {"status": "fine"}), "not-understood", "platform.url"),
-        (behave.html(), "not-understood", "login page"),
-        (behave.redirect("/elsewhere"), "not-understood", "platform.url"),
+        (behave.html(), "login-page", "login page"),
+        (behave.redirect("/elsewhere"), "login-page", "platform.url"),
     ],
     ids=["hangs", "crawls", "cuts", "storms", "lies", "shows a page", "redirects"],
 )

@@ -110,6 +110,7 @@ def test_document_has_every_key_of_the_contract() -> None:
         ({"destinations": (trouble("busy", seconds=29.0),)}, "degraded", False, ["busy"]),
         ({"destinations": (trouble("offline"),)}, "degraded", False, ["offline"]),
         ({"destinations": (trouble("not-understood"),)}, "degraded", False, ["not-understood"]),
+        ({"destinations": (trouble("login-page"),)}, "degraded", False, ["login-page"]),
         ({"destinations": (trouble("a word of tomorrow"),)}, "degraded", False, ["offline"]),
         ({"destinations": (trouble("offline", name="telemetry"),)}, "ok", True, ["offline"]),
         ({"destinations": (trouble("offline", name="telemetry:http://h"),)}, "ok", True, ["telemetry-waits"]),

@@ -104,8 +104,12 @@ def test_retries_wait_twice_as_long_each_time(attempt: int, jitter: float, secon
         (Cool("api", "429", "busy", delay=math.nan), 1, 0.0, 1),
         (Cool("api", "no route", "offline"), 1, 0.0, 5),
         (Cool("api", "no route", "offline"), 3, 0.0, 20),
-        (Cool("api", "no route", "offline"), 5, 0.0, 60),
-        (Cool("api", "no route", "offline"), 9, 0.5, 63),
+        (Cool("api", "no route", "offline"), 9, 0.5, 21),
+        (Cool("api", "HTML", "not-understood"), 1, 0.0, 15),
+        (Cool("api", "HTML", "not-understood"), 3, 0.0, 60),
+        (Cool("api", "HTML", "not-understood"), 9, 0.5, 900),
+        (Cool("api", "HTML", "login-page"), 1, 0.0, 15),
+        (Cool("api", "HTML", "login-page"), 59, 0.5, 15.75),
         (Cool("api", "401", "key-refused", parked=True), 1, 0.0, 900),
         (Cool("api", "401", "key-refused", delay=5, parked=True), 3, 0.0, 900),
         (Cool("api", "402", "quota", parked=True), 1, 0.0, 900),
@@ -117,6 +121,22 @@ def test_a_destination_cools_for_as_long_as_it_says_or_ever_longer(
 ) -> None:
     """Its own word first, never undercut; else by the kind and number of failures; never above the ceiling."""
     assert policy.cooldown(cool, failures, SETTINGS, jitter) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("code", ["offline", "login-page"])
+def test_a_trouble_of_the_network_is_looked_at_often_for_a_quarter_of_an_hour(code: str) -> None:
+    """Somebody may be about to log in, or to plug a cable in: work goes on within two scans (30 s) of it. After that a
+    look a minute will do. It is the time that counts, for what is met may change from one look to the next."""
+    place, now, waits = DESTINATION, 1000.0, []
+    for look in range(70):
+        cool = Cool("api", "", "not-understood" if look == 0 else code)
+        place = policy.cooled(place, cool, SETTINGS, now, 0.999)
+        assert place.until is not None
+        waits.append((now - 1000.0, place.until - now))
+        now = place.until
+    assert max(wait for begun, wait in waits if begun < 900.0) < 30.0
+    assert min(wait for begun, wait in waits if begun >= 900.0) >= 60.0
+    assert max(wait for _, wait in waits) < 70.0
 
 
 def test_a_cooldown_counts_failures_and_keeps_when_the_trouble_began() -> None:

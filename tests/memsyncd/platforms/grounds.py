@@ -67,24 +67,32 @@ class Remote:
 
 
 @contextmanager
-def hosted(seconds: float = SECONDS) -> Iterator[Remote]:
+def hosted(seconds: float = SECONDS, clock: Clock | None = None) -> Iterator[Remote]:
     """Give hosted Mem0."""
     key = Key(KEY)
     with FakeMem0() as fake:
         platform = Mem0Platform(
-            _url(fake), key, HttpSettings(timeout_seconds=seconds), Clock(), proxies=dict, resolve=_resolve
+            _url(fake), key, HttpSettings(timeout_seconds=seconds), clock or Clock(), proxies=dict, resolve=_resolve
         )
         yield Remote(platform, fake, key)
         platform.close()
 
 
 @contextmanager
-def self_hosted(seconds: float = SECONDS, extraction_seconds: float = 0.0) -> Iterator[Remote]:
+def self_hosted(
+    seconds: float = SECONDS, clock: Clock | None = None, extraction_seconds: float = 0.0
+) -> Iterator[Remote]:
     """Give a Mem0 server of one's own."""
     key, http = Key(SERVER_KEY), HttpSettings(timeout_seconds=seconds)
     with FakeMem0Server() as fake:
         platform = Mem0ServerPlatform(
-            _url(fake), key, http, Clock(), extraction_seconds=extraction_seconds, proxies=dict, resolve=_resolve
+            _url(fake),
+            key,
+            http,
+            clock or Clock(),
+            extraction_seconds=extraction_seconds,
+            proxies=dict,
+            resolve=_resolve,
         )
         yield Remote(platform, fake, key)
         platform.close()

@@ -18,12 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsyncd.clock import Clock
-from memsyncd.platforms import transport
+from memsyncd.platforms import addresses, transport
 from memsyncd.platforms.http_client import HttpClient
 from memsyncd.platforms.http_errors import platform_error
 from memsyncd.platforms.network import CallEndedError, Network
 from memsyncd.platforms.platform import Cancelled, NoAnswer, PlatformError, Rejected, Unreachable
 from memsyncd.platforms.transport import HttpSettings
+from tests.fakes import mem0_behaviours as behave
 from tests.fakes.mem0_api import FakeMem0
 
 
@@ -233,6 +234,69 @@ def test_drops_connections_without_breaking_the_calls_on_them() -> None:
     assert answers == [200]
     assert closed.is_set()
     client.close()
+
+
+def client_of(port: int, is_here: Callable[[int, str], bool]) -> HttpClient:
+    url = httpx.URL(f"http://127.0.0.1:{port}")
+    return HttpClient(
+        str(url),
+        lambda network: transport.open_transport(url, HttpSettings(), network, {}),
+        Clock(),
+        is_here=is_here,
+    )
+
+
+def test_a_call_from_an_address_that_is_gone_ends_with_the_drop(listener: socket.socket) -> None:
+    """Its answer has no way back, and it may have been read: that is no answer, and not our own stop. Where the address
+    is still the machine's, the call is left alone."""
+    gone = threading.Event()
+    asked: list[tuple[int, str]] = []
+
+    def is_here(family: int, name: str) -> bool:
+        asked.append((family, name))
+        return not gone.is_set()
+
+    client = client_of(listener.getsockname()[1], is_here)
+
+    def move() -> None:
+        client.drop_connections()
+        assert asked == [(socket.AF_INET, "127.0.0.1")]
+        gone.set()
+        client.drop_connections()
+
+    took, raised = ended_after(
+        lambda: client.call("POST", "/", headers={}, seconds=30, body=b"{}", safe=False), move
+    )
+    assert took < 5
+    assert isinstance(raised, NoAnswer) and not isinstance(raised, Cancelled)
+    client.close()
+
+
+def test_a_question_from_an_address_that_is_gone_is_asked_again() -> None:
+    """On a kept connection and changing nothing, it goes out anew at once."""
+    with FakeMem0() as fake:
+        client = client_of(fake.port, lambda _family, _name: False)
+
+        def ask() -> None:
+            answers.append(client.call("GET", "/v1/ping/", headers={}, seconds=30).status)
+
+        answers: list[int] = []
+        ask()
+        fake.script("ping", behave.hang())
+        thread = threading.Thread(target=ask)
+        thread.start()
+        fake.wait_for(lambda seen: len(seen.requests("ping")) == 2)
+        client.drop_connections()
+        thread.join(10)
+        assert answers == [401, 401]
+        client.close()
+
+
+def test_what_tells_whether_an_address_is_here_asks_the_system() -> None:
+    """Loopback's is, one of nobody's is not."""
+    assert addresses.is_here(socket.AF_INET, "127.0.0.1")
+    assert not addresses.is_here(socket.AF_INET, "192.0.2.1")
+    assert not addresses.is_here(socket.AF_INET6, "2001:db8::1")
 
 
 def test_a_call_that_finds_no_place_sends_nothing() -> None:
