@@ -27,6 +27,8 @@ ELSEWHERE_SECONDS = 30.0
 BEHIND_SECONDS = 1.0
 """How long after an earlier batch of its session is due another one looks whether that is on its way."""
 
+NEWER = "no worker that knows its format {} has taken it yet: this one is of an older version"
+
 BEHIND = "an earlier batch of its session has to go first"
 
 
@@ -43,7 +45,8 @@ class Worker:
     """What a worker works with. `account` gives an account's platform, None where this worker has no key of it;
     `hold` says why nothing is delivered at present, or None; `behind` in how many seconds an earlier batch of a job's
     session is due that the platform has not taken yet, or None. `first_interval` is the seconds until an extraction is
-    first asked for, `extraction_wait_seconds` the time one may take."""
+    first asked for, `extraction_wait_seconds` the time one may take. `on_newer` hears of each batch that only a newer
+    version can deliver."""
 
     account: Callable[[str], Account | None]
     hold: Callable[[], str | None]
@@ -51,12 +54,16 @@ class Worker:
     redact: Callable[[str], str]
     first_interval: float
     extraction_wait_seconds: float
+    on_newer: Callable[[], None] = lambda: None
 
 
 def deliver(context: JobContext, worker: Worker) -> Outcome:
     """Post a batch, or ask for its extraction, and end when that is confirmed."""
     job = context.job
     try:
+        if (number := shared_batch.format_of(job.payload)) > shared_batch.FORMAT:
+            worker.on_newer()
+            return Snooze(ELSEWHERE_SECONDS, NEWER.format(number))
         batch, progress = shared_batch.batch_of(job.payload), Progress.of(job.payload)
     except (KeyError, TypeError, ValueError, AttributeError):
         return GiveUp("it holds no batch that this version understands")
@@ -186,8 +193,8 @@ class _Run:
 
     def _keep(self, progress: Progress) -> None:
         self.progress = progress
-        if not self.context.keep(shared_batch.payload(self.batch, progress)):
+        if not self.context.keep(shared_batch.advanced(self.context.job.payload, progress)):
             raise Ended(Snooze(0.0, "its claim was lost"))
 
     def _snoozed(self, seconds: float, why: str) -> Outcome:
-        return Snooze(seconds, why, shared_batch.payload(self.batch, self.progress))
+        return Snooze(seconds, why, shared_batch.advanced(self.context.job.payload, self.progress))

@@ -1,7 +1,7 @@
 """A batch as a job of the shared queue: everything its request needs, and how far its delivery has come."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
 from jobs.job import NewJob
@@ -9,6 +9,11 @@ from memsyncd.platforms.platform import Batch, Message
 
 DELIVER = "deliver"
 """The kind of these jobs."""
+
+FORMAT = 1
+"""Of the payload. It rises with what a worker has to know of to deliver a batch as it is meant; what it may as well pass
+over is added without. A worker passes over what it does not know, keeps it, and leaves what has a higher number to those
+that know it."""
 
 
 def job_id(edge: str, spool: str, packet_id: str, number: int | str) -> str:
@@ -50,7 +55,7 @@ class Progress:
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> Self:
         """Return what a payload tells; the beginning, where it tells nothing."""
-        return cls(**{key: value for key, value in payload.get("progress", {}).items() if key in cls.__slots__})
+        return cls(**_known(cls, payload.get("progress", {})))
 
     def accepted(self, event_id: str, since: float) -> "Progress":
         """Return it with an extraction event to ask for."""
@@ -59,16 +64,32 @@ class Progress:
 
 def payload(batch: Batch, progress: Progress) -> dict[str, Any]:
     """Return what is stored."""
-    return {"batch": asdict(batch), "progress": asdict(progress)}
+    return {"format": FORMAT, "batch": asdict(batch), "progress": asdict(progress)}
+
+
+def advanced(stored: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Return a payload with the batch's progress as it is now, and all the rest of it as it was."""
+    return {**stored, "progress": {**stored.get("progress", {}), **asdict(progress)}}
+
+
+def format_of(stored: Mapping[str, Any]) -> int:
+    """Return the number of a payload's format. Raises TypeError or ValueError where it has none."""
+    return int(stored.get("format", FORMAT))
 
 
 def batch_of(stored: Mapping[str, Any]) -> Batch:
-    """Return the batch in a payload. Raises KeyError, TypeError or ValueError where there is none."""
-    told = dict(stored["batch"])
-    told["messages"] = tuple(Message(**message) for message in told["messages"])
+    """Return the batch in a payload. Raises KeyError, TypeError, ValueError or AttributeError where there is none."""
+    told = _known(Batch, stored["batch"])
+    told["messages"] = tuple(Message(**_known(Message, message)) for message in told["messages"])
     return Batch(**told)
 
 
 def made(memories: int) -> dict[str, Any]:
     """Return the payload of a batch that was delivered: what came of it, and nothing of what was said."""
     return {"memories": memories}
+
+
+def _known(shape: type, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what this version knows of a shape's fields."""
+    names = {field.name for field in fields(shape)}
+    return {name: value for name, value in told.items() if name in names}

@@ -42,6 +42,7 @@ class Sharing:
         self.is_away = False
         self.held: str | None = None
         self.known_accounts = {""}
+        self.newer = 0
         self.ends: list[tuple[str, End]] = []
         self.runs: list[tuple[str, Outcome]] = []
         self.shared = self._opened()
@@ -53,6 +54,7 @@ class Sharing:
             redact=redact,
             first_interval=1.0,
             extraction_wait_seconds=120.0,
+            on_newer=self._met_newer,
         )
         self._reached = Account(self.platform, Verdicts(self.platform, clock))
         edge = Edge(self.edge.delivery, self.queue, EDGE)
@@ -99,6 +101,9 @@ class Sharing:
 
     def _account(self, name: str) -> Account | None:
         return self._reached if name in self.known_accounts else None
+
+    def _met_newer(self) -> None:
+        self.newer += 1
 
     def _ended(self, packet: Packet, end: End) -> None:
         self.ends.append((packet.packet_id, end))

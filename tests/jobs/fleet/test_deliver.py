@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jobs.fleet.shared_batch import Progress, batch_of, payload
+from jobs.fleet.deliver import NEWER
+from jobs.fleet.shared_batch import FORMAT, Progress, batch_of, payload
 from jobs.job import JobState, NewJob
 from jobs.outcomes import Cool
 from memsyncd.platforms.platform import ExtractionState
@@ -149,15 +150,54 @@ def test_a_batch_for_another_platform_is_left_to_its_own_workers(fleet: Sharing)
 
 
 def test_a_payload_of_another_shape_is_a_dead_letter(fleet: Sharing) -> None:
-    batch = batch_of(fleet.jobs()[0].payload)
-    whole = payload(batch, Progress())
-    odd_ones = ({}, {"batch": {"messages": 3}}, {"batch": whole["batch"] | {"odd": 1}}, whole | {"progress": [1]})
+    whole = payload(batch_of(fleet.jobs()[0].payload), Progress())
+    odd_ones = ({}, {"batch": {"messages": 3}}, {"batch": 3}, whole | {"progress": [1]}, whole | {"format": "x"})
     for number, odd in enumerate(odd_ones):
         fleet.shared.enqueue(NewJob(f"odd-{number}", "deliver", payload=odd))
     fleet.work(30.0)
     states = {job.id: job.state for job in fleet.jobs() if job.id.startswith("odd")}
     assert set(states.values()) == {JobState.DEAD}
+    assert len(states) == len(odd_ones)
     assert committed(fleet) == 1
+
+
+def test_what_a_newer_version_added_is_passed_over_and_kept(fleet: Sharing) -> None:
+    """At every depth; another worker, of the version that added it, may be the one to go on with it."""
+    (job,) = fleet.jobs()
+    whole = payload(batch_of(job.payload), Progress())
+    messages = [message | {"spoken_at": "noon"} for message in whole["batch"]["messages"]]
+    newer = {
+        **whole,
+        "urgent": True,
+        "batch": whole["batch"] | {"messages": messages, "tone": "warm"},
+        "progress": whole["progress"] | {"seen_by": "north"},
+    }
+    fleet.shared.cancel(job.id, "its place is taken")
+    fleet.shared.enqueue(NewJob("newer", "deliver", payload=newer, destination=job.destination))
+    fleet.platform.adds.append(Add.LOST)
+    assert fleet.work_once() == "newer"
+    kept = fleet.shared.get("newer")
+    assert kept is not None
+    assert kept.payload["progress"]["posted_at"]
+    assert kept.payload["progress"]["seen_by"] == "north"
+    assert (kept.payload["urgent"], kept.payload["batch"]) == (True, newer["batch"])
+    fleet.work(300.0)
+    assert committed(fleet) == 1
+    assert fleet.jobs()[0].state is JobState.DONE
+
+
+def test_a_batch_of_a_higher_format_is_left_whole_to_a_worker_that_knows_it(fleet: Sharing) -> None:
+    """It costs no attempt, says what it waits for, and the worker tells of it."""
+    whole = {"format": FORMAT + 1, "batch": "in another form"}
+    fleet.work(30.0)
+    fleet.shared.enqueue(NewJob("newer", "deliver", payload=whole))
+    for _ in range(8):
+        assert fleet.work_once() == "newer"
+        fleet.edge.hands.move(31.0)
+    job = fleet.shared.get("newer")
+    assert job is not None
+    assert (job.attempts, job.payload, job.reason) == (0, whole, NEWER.format(FORMAT + 1))
+    assert fleet.newer == 8
 
 
 @pytest.mark.parametrize("trouble", [Add.LOST, Add.COMMIT_UNHEARD, Add.REJECT, Add.NO_ID])
