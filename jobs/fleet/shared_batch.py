@@ -11,9 +11,9 @@ DELIVER = "deliver"
 """The kind of these jobs."""
 
 FORMAT = 1
-"""Of the payload. It rises with what a worker has to know of to deliver a batch as it is meant; what it may as well pass
-over is added without. A worker passes over what it does not know, keeps it, and leaves what has a higher number to those
-that know it."""
+"""Of the payload. It rises with what a worker has to know of to deliver a batch as it is meant; the rest is added
+without. A worker passes over what it does not know, keeps it, and leaves what has a higher number to those that know
+it."""
 
 
 def job_id(edge: str, spool: str, packet_id: str, number: int | str) -> str:

@@ -65,13 +65,17 @@ def set_aside(transaction: Transaction, taken: Claim, why: str, worker: Worker) 
 
 
 def keep(transaction: Transaction, taken: Claim, payload: Mapping[str, Any], worker: Worker) -> bool:
-    """Replace a claimed job's payload; False where the claim was lost."""
+    """Replace a claimed job's payload; False where the claim was lost. The claim lasts for a lease from now: what is
+    written down is mostly that a request leaves, and nobody may look for that while it is in the air."""
     lanes.lock(transaction, [worker.codec.lane(taken.job.lane)])
     row = claiming.held(transaction, taken, worker)
     if row is None:
         return False
     sealed = worker.codec.seal(taken.job.id, taken.job.lane, payload)
-    transaction.send("UPDATE memsyncd_jobs SET sealed = %s WHERE key = %s", (sealed, row["key"]))
+    transaction.send(
+        "UPDATE memsyncd_jobs SET sealed = %s, claim_expires = memsyncd_now() + %s WHERE key = %s",
+        (sealed, worker.lease, row["key"]),
+    )
     return True
 
 

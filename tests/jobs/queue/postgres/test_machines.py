@@ -99,6 +99,20 @@ def test_many_workers_at_once_take_each_job_once(fleet: Fleet) -> None:
     assert machines[0].counts().done == 200
 
 
+def test_what_is_kept_gives_the_claim_a_lease_from_then(fleet: Fleet) -> None:
+    """That a request leaves is written down in the last second of a claim, and then the database is out of reach: nobody
+    else looks for the request while it is in the air."""
+    one, two = fleet.machine("one"), fleet.machine("two")
+    one.enqueue(NewJob("a", "flush"))
+    claim = claimed(one)
+    fleet.hands.move(LEASE - 1)
+    assert one.keep(claim, {"posted_at": 1.0})
+    fleet.hands.move(LEASE - 1)
+    assert two.claim() is None
+    fleet.hands.move(2)
+    assert job_of(two) == "a"
+
+
 def cool(queue: PostgresQueue, claim: Claim, seconds: float) -> None:
     """Finish as one that was told to come back later."""
     queue.finish(claim, Cool("api", "429", "busy", delay=seconds))
