@@ -17,7 +17,8 @@ from itertools import count
 
 from daemon.app import TICK_SECONDS
 from daemon.fleet.fleet import REST_SECONDS
-from jobs.fleet.learn import LEARN_SECONDS, LONGEST_SECONDS, end_of
+from jobs.fleet.ends import end_of
+from jobs.fleet.learn import LEARN_SECONDS, LONGEST_SECONDS
 from jobs.fleet.shared_batch import Progress, made, new_job
 from jobs.outcomes import Done, Snooze
 from jobs.queue.errors import QueueUnavailable

@@ -20,7 +20,8 @@ from daemon.settings import Settings
 from daemon.status.findings import Findings
 from jobs.delivery import Delivery
 from jobs.fleet.deliver import Worker
-from jobs.fleet.learn import End, Learner
+from jobs.fleet.ends import End
+from jobs.fleet.learn import Learner
 from jobs.fleet.share import Edge, lost
 from jobs.flush import EXTRACTION_OPEN
 from jobs.queue.policy import Policy

@@ -1,16 +1,16 @@
 """An edge's standing job: what became of the packets that the shared queue has taken."""
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from jobs.failures import after_store_error
-from jobs.fleet import shared_batch
-from jobs.job import ACTIVE, Job, JobState, NewJob
-from jobs.outcomes import Outcome, Snooze
+from jobs.fleet import ends
+from jobs.fleet.ends import End, Jobs
+from jobs.job import ACTIVE, JobState, NewJob
+from jobs.outcomes import Ended, Outcome, Snooze
 from jobs.queue.claims import JobContext
-from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
+from jobs.queue.shared_queue import SharedQueue
 from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus
@@ -25,28 +25,26 @@ LONGEST_SECONDS = 60.0
 """The longest pause between two looks: it grows to this where nothing ends, so that a thousand edges of a backlog are
 no load."""
 
+GIVEN_UP_SECONDS = 300.0
+"""Between two looks at packets that were given up: somebody may have had a dead letter tried again."""
+
+GIVEN_UP_LOOKED_AT = 200
+"""Of a spool, the newest."""
+
+GIVEN_UP_DAYS = 90
+"""As long as dead letters are kept unless a worker is told otherwise."""
+
 IDLE_SECONDS = 3600.0
 """The sleep when nothing is out; a packet that goes there wakes the job."""
 
-PACKETS_AT_ONCE = 50
-"""Looked at in one run, the oldest first."""
+AT_ONCE = 500
+"""Packets in one question."""
 
-LANE_JOBS = 1_000
-"""Of a session, looked through for a packet's where the first of them is gone."""
+QUESTIONS = 4
+"""For each spool in one look; with more packets out, the next look goes on behind them."""
 
 YOUNG_SECONDS = 20 * 3600.0
 """Nothing is pruned within a day of its end. What is gone sooner was lost: the database is an older copy."""
-
-NO_MORE = "its job was pruned before its end was learned"
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a packet's delivery ended: `SUCCEEDED`, or `GAVE_UP` with the reason. `memories` is how many it made."""
-
-    status: PacketStatus
-    error: str = ""
-    memories: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Learner:
     whose jobs the database has lost."""
 
     stores: Callable[[], Iterable[tuple[str, EvidenceStore]]]
-    queue: Callable[[], JobQueue]
+    queue: Callable[[], SharedQueue]
     edge: str
     on_end: Callable[[Packet, End], None]
     on_lost: Callable[[EvidenceStore, Packet], None]
@@ -69,72 +67,100 @@ def learn_job() -> NewJob:
 
 
 def learn(context: JobContext, learner: Learner) -> Outcome:
-    """Close the packets whose delivery has ended."""
-    ended = out = 0
+    """Close the packets whose delivery has ended, and open those again that are tried again."""
+    look = _Look(context, learner)
     try:
         for spool, store in learner.stores():
-            for packet in store.shared_packets(PACKETS_AT_ONCE):
-                if context.stopping.is_set():
-                    return Snooze(0.0, "the daemon is stopping")
-                jobs = jobs_of(learner.queue(), learner.edge, spool, packet)
-                if not jobs and _is_young(packet, learner.clock):
-                    learner.on_lost(store, packet)
-                    continue
-                end = _end(jobs)
-                if end is None:
-                    out += 1
-                    continue
-                store.close_packet(packet.packet_id, end.status, error=end.error)
-                learner.on_end(packet, end)
-                ended += 1
+            look.at_given_up(spool, store)
+            look.at_shared(spool, store)
     except (EvidenceError, QueueError) as error:
         return after_store_error(error)
-    if not out and not ended:
+    return look.outcome()
+
+
+@dataclass
+class _Look:
+    """One look at all that is out. `out` packets are on their way still, `moved` ones ended or are tried again; there
+    are `given_up` ones that may be. `behind` is, by the spool, the first event of the last packet that it came to."""
+
+    context: JobContext
+    learner: Learner
+    out: int = 0
+    moved: int = 0
+    given_up: int = 0
+    behind: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._now = self.learner.clock.wall()
+        self._looked_at = float(self.context.job.payload.get("given_up_at", 0.0))
+        self._is_due = abs(self._now - self._looked_at) >= GIVEN_UP_SECONDS
+
+    def at_shared(self, spool: str, store: EvidenceStore) -> None:
+        """Close what has ended."""
+        after = int(self.context.job.payload.get("behind", {}).get(spool, 0))
+        for _ in range(QUESTIONS):
+            packets = store.shared_packets(AT_ONCE, after=after)
+            jobs = self._jobs(spool, packets)
+            for packet in packets:
+                self._see(store, packet, jobs[packet.packet_id])
+            if len(packets) < AT_ONCE:
+                return
+            if self.context.stopping.is_set():
+                raise Ended(Snooze(0.0, "the daemon is stopping"))
+            after = packets[-1].event_start
+        self.behind[spool] = after
+
+    def at_given_up(self, spool: str, store: EvidenceStore) -> None:
+        """Take those as on their way again that are, or were delivered since: somebody had dead letters tried again."""
+        if not self._is_due:
+            self.given_up += 1  # for all it knows
+            return
+        self._looked_at = self._now
+        since = self._now - GIVEN_UP_DAYS * 86_400.0
+        newest = store.given_up_packets(GIVEN_UP_LOOKED_AT)
+        packets = [packet for packet in newest if (from_rfc3339(packet.updated_at) or 0.0) > since]
+        jobs = self._jobs(spool, packets, most=0)
+        for packet in packets:
+            states = {job.state for job in jobs[packet.packet_id].values()}
+            if states & ACTIVE or states == {JobState.DONE}:
+                store.close_packet(packet.packet_id, PacketStatus.SHARED)
+                self.moved += 1
+            self.given_up += bool(states)
+
+    def outcome(self) -> Outcome:
+        """Return when to look again."""
+        if self.behind or self.moved:
+            return self._again(LEARN_SECONDS)
+        if self.out:
+            paused = float(self.context.job.payload.get("seconds", LEARN_SECONDS))
+            return self._again(min(paused * 1.5, LONGEST_SECONDS))
+        if self.given_up:
+            return Snooze(GIVEN_UP_SECONDS, "nothing is in the shared queue but what was given up", {})
         return Snooze(IDLE_SECONDS, "nothing is in the shared queue", {})
-    return _again(context, is_moving=ended > 0)
+
+    def _again(self, seconds: float) -> Outcome:
+        payload = {"seconds": seconds, "behind": self.behind, "given_up_at": self._looked_at}
+        return Snooze(seconds, "packets are in the shared queue", payload)
+
+    def _jobs(self, spool: str, packets: Sequence[Packet], **options: int) -> Mapping[str, Jobs]:
+        if not packets:
+            return {}
+        return ends.jobs_of(self.learner.queue(), self.learner.edge, spool, packets, **options)
+
+    def _see(self, store: EvidenceStore, packet: Packet, jobs: Jobs) -> None:
+        if not jobs and _is_young(packet, self.learner.clock):
+            self.learner.on_lost(store, packet)
+            return
+        end = ends.end(jobs)
+        if end is None:
+            self.out += 1
+            return
+        store.close_packet(packet.packet_id, end.status, error=end.error)
+        self.learner.on_end(packet, end)
+        self.moved += 1
 
 
 def _is_young(packet: Packet, clock: Clock) -> bool:
     """Whether a packet was put in so short a time ago that no machine can have pruned its jobs."""
     put_in_at = from_rfc3339(packet.updated_at)
     return put_in_at is not None and clock.wall() - put_in_at < YOUNG_SECONDS
-
-
-def _again(context: JobContext, *, is_moving: bool) -> Outcome:
-    paused = float(context.job.payload.get("seconds", LEARN_SECONDS))
-    seconds = LEARN_SECONDS if is_moving else min(paused * 1.5, LONGEST_SECONDS)
-    return Snooze(seconds, "packets are in the shared queue", {"seconds": seconds})
-
-
-def end_of(queue: JobQueue, edge: str, spool: str, packet: Packet) -> End | None:
-    """Return how a packet's delivery ended; None while it has not. Raises QueueUnavailable."""
-    return _end(jobs_of(queue, edge, spool, packet))
-
-
-def _end(jobs: Sequence[Job]) -> End | None:
-    if any(job.state in ACTIVE for job in jobs):
-        return None
-    if not jobs:  # only what is over is pruned, and dead letters are kept for long
-        return End(PacketStatus.SUCCEEDED, NO_MORE)
-    failed = next((job for job in jobs if job.state is not JobState.DONE), None)
-    if failed is not None:
-        return End(PacketStatus.GAVE_UP, failed.reason or str(failed.state))
-    return End(PacketStatus.SUCCEEDED, memories=sum(int(job.payload.get("memories", 0)) for job in jobs))
-
-
-def jobs_of(queue: JobQueue, edge: str, spool: str, packet: Packet) -> Sequence[Job]:
-    """Return a packet's jobs in the shared queue, as far as they are there: what is done is pruned after its days, and
-    a batch that was there already was not put in. Raises QueueUnavailable."""
-    jobs: list[Job] = []
-    for number in itertools.count():
-        job = queue.get(shared_batch.job_id(edge, spool, packet.packet_id, number))
-        if job is None:
-            break
-        jobs.append(job)
-    if jobs and len(jobs) >= len(packet.slots):
-        return jobs
-    lane, own = (
-        shared_batch.lane(edge, spool, packet.session_id),
-        shared_batch.job_id(edge, spool, packet.packet_id, ""),
-    )
-    return [job for job in queue.jobs(lane=lane, limit=LANE_JOBS) if job.id.startswith(own)]

@@ -10,14 +10,15 @@ from jobs import packet_requests
 from jobs.delivery import Delivery, made_by_arrived
 from jobs.failures import after_store_error
 from jobs.fleet import shared_batch
-from jobs.fleet.learn import LEARN_SECONDS, end_of, jobs_of, learn_job
+from jobs.fleet.ends import end_of, jobs_of
+from jobs.fleet.learn import LEARN_SECONDS, learn_job
 from jobs.fleet.shared_batch import Progress
 from jobs.flush import is_asked_by_person
 from jobs.job import Job, JobState
 from jobs.outcomes import Done, GiveUp, Outcome, Snooze
 from jobs.queue.claims import JobContext
-from jobs.queue.contract import JobQueue
 from jobs.queue.errors import QueueError
+from jobs.queue.shared_queue import SharedQueue
 from memsyncd.clock import from_rfc3339
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import Packet, PacketStatus
@@ -37,7 +38,7 @@ class Edge:
     `name` is this machine's and data directory's own."""
 
     delivery: Delivery
-    queue: Callable[[], JobQueue]
+    queue: Callable[[], SharedQueue]
     name: str
 
 
@@ -92,9 +93,9 @@ def _over(job: Job, edge: Edge, spool: str, store: EvidenceStore, packet: Packet
 
 def _try_again(edge: Edge, spool: str, packet: Packet) -> None:
     """Have the packet's dead letters in the shared queue tried again, as a person wants it."""
-    for job in jobs_of(edge.queue(), edge.name, spool, packet):
+    for job_id, job in jobs_of(edge.queue(), edge.name, spool, [packet])[packet.packet_id].items():
         if job.state is JobState.DEAD:
-            edge.queue().retry(job.id)
+            edge.queue().retry(job_id)
 
 
 def _put(edge: Edge, spool: str, store: EvidenceStore, packet: Packet, requests: Sequence[Batch]) -> None:

@@ -59,9 +59,17 @@ def open_packets(connection: sqlite3.Connection, shape: Shape) -> Sequence[Packe
     return _packets(connection, shape, OPEN_SQL, ())
 
 
-def shared_packets(connection: sqlite3.Connection, shape: Shape, limit: int) -> Sequence[Packet]:
-    """Return packets that a shared queue has taken and whose end is not known yet, oldest first."""
-    return _packets(connection, shape, f"{UNCONFIRMED_SQL} AND status = 'shared'", ())[:limit]
+def shared_packets(connection: sqlite3.Connection, shape: Shape, limit: int, after: int) -> Sequence[Packet]:
+    """Return packets that a shared queue has taken and whose end is not known yet, oldest first, of those that begin
+    after an event."""
+    condition = f"{UNCONFIRMED_SQL} AND status = 'shared' AND event_start > ?"
+    return _packets(connection, shape, condition, (after,), limit)
+
+
+def given_up_packets(connection: sqlite3.Connection, shape: Shape, limit: int) -> Sequence[Packet]:
+    """Return the newest packets that were given up, oldest of them first."""
+    newest = "SELECT packet_id FROM flushes WHERE status = 'gave-up' ORDER BY event_start DESC LIMIT ?"
+    return _packets(connection, shape, f"packet_id IN ({newest})", (limit,))
 
 
 def packets_of(connection: sqlite3.Connection, shape: Shape, session_ids: Sequence[str]) -> Sequence[Packet]:
@@ -81,23 +89,24 @@ def reserve(
     connection: sqlite3.Connection,
     shape: Shape,
     scope: Scope,
-    events: Sequence[Event],
+    first: Event,
+    last: Event,
     *,
     reason: str,
     now: float,
 ) -> Packet:
-    """Put `events` into a new packet, and nothing else (facts 2.7)."""
-    session_id = events[0].session_id
-    name = packet_id(scope.repo_id, session_id, events[0].id, events[-1].id)
+    """Put the session's events in no packet from `first` to `last` into a new one, and nothing else (facts 2.7)."""
+    session_id = first.session_id
+    name = packet_id(scope.repo_id, session_id, first.id, last.id)
     moment = stored_moment(now, numeric=shape.numeric_times)
     row: Mapping[str, object] = {
         "packet_id": name,
         "repo_id": scope.repo_id,
-        "app_id": events[0].app_id or scope.app_id,
+        "app_id": first.app_id or scope.app_id,
         "session_id": session_id,
         "reason": reason,
-        "event_start": events[0].id,
-        "event_end": events[-1].id,
+        "event_start": first.id,
+        "event_end": last.id,
         "status": PacketStatus.PREPARED.value,
         "episode_event_id": "",
         "semantic_event_id": "",
@@ -112,8 +121,11 @@ def reserve(
     connection.execute(
         f"INSERT INTO flushes({', '.join(known)}) VALUES ({', '.join('?' * len(known))})", tuple(known.values())
     )
-    connection.executemany(
-        "UPDATE events SET flush_id = ? WHERE id = ? AND flush_id IS NULL", ((name, event.id) for event in events)
+    place = f"(SELECT {shape.order} FROM events WHERE id = ?)"
+    connection.execute(
+        f"""UPDATE events SET flush_id = ? WHERE session_id = ? AND repo_id = ? AND flush_id IS NULL
+        AND {shape.order} BETWEEN {place} AND {place}""",
+        (name, session_id, scope.repo_id, first.id, last.id),
     )
     if not shape.has("memsyncd_posts"):
         connection.execute(POSTS_SQL)
@@ -185,12 +197,12 @@ def slots(stored: object) -> tuple[tuple[str, ...], bool]:
 
 
 def _packets(
-    connection: sqlite3.Connection, shape: Shape, condition: str, values: Sequence[object]
+    connection: sqlite3.Connection, shape: Shape, condition: str, values: Sequence[object], limit: int = -1
 ) -> Sequence[Packet]:
     rows = connection.execute(
         f"""SELECT {_attempts(shape)}, {shape.select("flushes", _COLUMNS)} FROM flushes WHERE {condition}
-        ORDER BY event_start""",
-        tuple(values),
+        ORDER BY event_start LIMIT ?""",
+        (*values, limit),
     ).fetchall()
     return [_packet(row) for row in rows]
 

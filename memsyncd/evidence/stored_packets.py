@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memsyncd.evidence import packet_rows, posts, reading
@@ -14,7 +14,8 @@ from memsyncd.evidence.stored import Answer, Stored
 from memsyncd.hooks.record import UNKNOWN_SESSION
 
 Choose = Callable[[Iterable[Event]], Sequence[Event]]
-"""Picks the events of the next packet from a session's unflushed ones, read lazily; none for no packet."""
+"""Picks the next packet from a session's unflushed events, read lazily: from the first to the last that it returns,
+whether or not it names those between. None for no packet."""
 
 
 class StoredPackets(Stored):
@@ -43,7 +44,7 @@ class StoredPackets(Stored):
             chosen = choose(waiting)
             if not chosen:
                 return None
-            return packet_rows.reserve(connection, shape, scope, chosen, reason=reason, now=now)
+            return packet_rows.reserve(connection, shape, scope, chosen[0], chosen[-1], reason=reason, now=now)
 
     def open_packet(self, session_id: str) -> Packet | None:
         """Return the session's oldest packet whose delivery is not over."""
@@ -74,10 +75,16 @@ class StoredPackets(Stored):
         with self._database.reading() as connection:
             return packet_rows.open_packets(connection, self._database.shape)
 
-    def shared_packets(self, limit: int) -> Sequence[Packet]:
-        """Return up to `limit` packets that a shared queue has taken and whose end is not known yet, oldest first."""
+    def shared_packets(self, limit: int, *, after: int = 0) -> Sequence[Packet]:
+        """Return up to `limit` packets that a shared queue has taken and whose end is not known yet, oldest first, of
+        those that begin after the event `after`."""
         with self._database.reading() as connection:
-            return packet_rows.shared_packets(connection, self._database.shape, limit)
+            return packet_rows.shared_packets(connection, self._database.shape, limit, after)
+
+    def given_up_packets(self, limit: int) -> Sequence[Packet]:
+        """Return the newest packets that were given up, `limit` at most, oldest of them first."""
+        with self._database.reading() as connection:
+            return packet_rows.given_up_packets(connection, self._database.shape, limit)
 
     def packet_to_send(self, packet_id: str) -> tuple[Packet, Scope] | None:
         """Return a packet and the scope its request is made from: the session's, with branch and commit as they were
@@ -88,8 +95,16 @@ class StoredPackets(Stored):
 
     def packet_events(self, packet_id: str) -> Sequence[Event]:
         """Return a packet's events in the order of recording."""
-        with self._database.reading() as connection:
-            return reading.packet_events(connection, self._database.shape, packet_id, self._unreadable)
+        return tuple(self.iterate_packet_events(packet_id))
+
+    def iterate_packet_events(self, packet_id: str) -> Iterator[Event]:
+        """Yield the same a page at a time, without holding the store in between."""
+
+        def page_after(place: int) -> reading.Page:
+            with self._database.reading() as connection:
+                return reading.packet_events(connection, self._database.shape, packet_id, self._unreadable, place)
+
+        return reading.every(page_after)
 
     def close_packet(self, packet_id: str, status: str, *, error: str = "") -> None:
         """Set a packet's last status. Its posts are forgotten once it was delivered; a packet given up keeps them.

@@ -28,6 +28,7 @@ from jobs.queue.postgres.storage import SharedStorage
 from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.postgres.working import Working
 from jobs.queue.postgres.writer import Writer
+from jobs.queue.shared_queue import Standing
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 
@@ -142,6 +143,10 @@ class PostgresQueue:
     def get(self, job_id: str) -> Job | None:
         """Return one job."""
         return self._reader.get(self._codec.key(job_id))
+
+    def standings(self, job_ids: Sequence[str]) -> Mapping[str, Standing]:
+        """Return how jobs stand, by their ids, of those that are there."""
+        return self._reader.standings(job_ids)
 
     def jobs(
         self, *, state: JobState | None = None, kind: str = "", lane: str = "", limit: int = 100, host: str = ""

@@ -12,6 +12,7 @@ from jobs.queue.postgres.connections import Connections
 from jobs.queue.postgres.errors import Fault
 from jobs.queue.postgres.patience import READING_SECONDS
 from jobs.queue.postgres.rows import SHOWN, Codec, Row
+from jobs.queue.shared_queue import Standing
 
 # Each part is counted in an index of its own. A ready job of a cooling destination waits.
 _COUNTS = """
@@ -61,6 +62,12 @@ _BEHIND = """
 """
 
 
+_STANDINGS = """
+    SELECT key, state, reason, CASE WHEN state = 'done' THEN sealed END AS sealed
+    FROM memsyncd_jobs WHERE key = ANY (%s)
+"""
+
+
 class Reader:
     """Reads on whichever connection is free. Raises QueueUnavailable."""
 
@@ -72,6 +79,12 @@ class Reader:
         """Return one job."""
         found = self.rows(f"{SHOWN} WHERE j.key = %s", (key,))
         return self._codec.job(found[0]) if found else None
+
+    def standings(self, job_ids: Sequence[str]) -> Mapping[str, Standing]:
+        """Return how jobs stand, by their ids, of those that are there."""
+        ids = {self._codec.key(job_id): job_id for job_id in job_ids}
+        found = self.rows(_STANDINGS, (list(ids),)) if ids else []
+        return {ids[bytes(row["key"])]: self._codec.standing(row) for row in found}
 
     def jobs(self, *, state: JobState | None, kind: str, lane: bytes | None, host: str, limit: int) -> Sequence[Job]:
         """Return jobs, newest change first."""

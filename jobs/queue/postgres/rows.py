@@ -1,5 +1,6 @@
 """Rows of the shared queue as values, and values as rows."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from jobs.queue.contract import Destination
 from jobs.queue.postgres import names
 from jobs.queue.postgres.sealing import OtherKey, Sealing
 from jobs.queue.rows import Undecodable
+from jobs.queue.shared_queue import Standing
 
 Row = Mapping[str, Any]
 
@@ -76,6 +78,14 @@ class Codec:
         job_id, lane, payload = self._opened(row)
         state = JobState(row["state"])
         return _job(row, job_id, lane, payload, state=state, not_before=row["not_before"], reason=row["reason"])
+
+    def standing(self, row: Row) -> Standing:
+        """Return how the job of a row stands; what it left is empty where this machine cannot read it."""
+        payload: Mapping[str, Any] = {}
+        if row["sealed"] is not None:
+            with contextlib.suppress(Undecodable):
+                payload = self._opened(row)[2]
+        return Standing(JobState(row["state"]), row["reason"], payload)
 
     def _opened(self, row: Row) -> tuple[str, str, Mapping[str, Any]]:
         try:

@@ -2,7 +2,7 @@
 
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -10,16 +10,18 @@ from typing import Any
 
 from jobs.delivery import FLUSH
 from jobs.fleet.deliver import Account, Worker, deliver
-from jobs.fleet.learn import LEARN, End, Learner, learn
+from jobs.fleet.ends import End
+from jobs.fleet.learn import LEARN, Learner, learn
 from jobs.fleet.share import Edge, lost, share
 from jobs.fleet.shared_batch import DELIVER
 from jobs.fleet.verdicts import Verdicts
 from jobs.flush import EXTRACTION_OPEN
 from jobs.job import Job, JobState
 from jobs.outcomes import Ended, Outcome
-from jobs.queue.claims import Claim, ClaimQueue, JobContext
+from jobs.queue.claims import Claim, JobContext
 from jobs.queue.errors import QueueUnavailable
 from jobs.queue.policy import Policy
+from jobs.queue.shared_queue import Standing
 from jobs.queue.sqlite_queue import SqliteQueue
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import Packet
@@ -29,6 +31,20 @@ from tests.jobs.delivering import MEMORY, SPOOL, Delivering
 from tests.jobs.queue.queues import LEASE, Middle
 
 EDGE = "0123456789abcdef"
+
+
+class Shared(SqliteQueue):
+    """Tells how jobs stand as PostgresQueue does, and how often it was asked."""
+
+    asked = 0
+
+    def standings(self, job_ids: Sequence[str]) -> Mapping[str, Standing]:
+        self.asked += 1
+        jobs = {job_id: job for job_id in job_ids if (job := self.get(job_id)) is not None}
+        return {
+            job_id: Standing(job.state, job.reason, job.payload if job.state is JobState.DONE else {})
+            for job_id, job in jobs.items()
+        }
 
 
 class Sharing:
@@ -72,8 +88,8 @@ class Sharing:
             LEARN: lambda context, **_: learn(context, learner),
         }
 
-    def _opened(self) -> ClaimQueue:
-        return SqliteQueue(
+    def _opened(self) -> Shared:
+        return Shared(
             self.directory / "shared.sqlite3",
             clock=self.edge.hands.clock(),
             policy=Policy(),
@@ -82,7 +98,7 @@ class Sharing:
             lease=LEASE,
         )
 
-    def queue(self) -> ClaimQueue:
+    def queue(self) -> Shared:
         if self.is_away:
             raise QueueUnavailable("the shared queue is away")
         return self.shared

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.delivery import FLUSH
-from jobs.fleet.learn import NO_MORE
+from jobs.fleet.ends import NO_MORE
 from jobs.fleet.share import IN_SHARED_QUEUE
 from jobs.flush import flush as plain_flush
 from jobs.job import JobState
