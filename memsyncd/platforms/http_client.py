@@ -16,7 +16,7 @@ import httpx
 
 from memsyncd.clock import Clock
 from memsyncd.platforms import http_answer, http_errors, transport
-from memsyncd.platforms.addresses import Resolve, system_resolver
+from memsyncd.platforms.addresses import IsHere, Resolve, system_resolver
 from memsyncd.platforms.network import Call, CallEndedError, Network
 from memsyncd.platforms.platform import Cancelled, Unreachable
 from memsyncd.version import __version__
@@ -52,8 +52,8 @@ class _Client:
 class HttpClient:
     """Calls to one base `url`. Safe from any thread.
 
-    `open_transport` makes the transport anew whenever connections were dropped. Raises ValueError for a `url` that
-    is no http or https URL.
+    `open_transport` makes the transport anew whenever connections were dropped; `is_here` tells whether an address is
+    the machine's, and is a seam for tests. Raises ValueError for a `url` that is no http or https URL.
     """
 
     def __init__(
@@ -64,11 +64,12 @@ class HttpClient:
         *,
         parallel: int = transport.PARALLEL_CALLS,
         resolve: Resolve = system_resolver,
+        is_here: IsHere | None = None,
     ) -> None:
         self.base = base_url(url)
         self._url = functools.lru_cache(PATHS_KEPT)(self._url_of)
         self._open_transport = open_transport
-        self._network = Network(clock.monotonic, resolve)
+        self._network = Network(clock.monotonic, resolve, is_here)
         self._free = threading.Condition()
         self._places = parallel
         self._places_taken = 0
@@ -122,9 +123,14 @@ class HttpClient:
             raise _cancelled() from None
 
     def drop_connections(self) -> None:
-        """Use new connections from now on (after sleep, or a change of network). Calls in the air are left to end."""
+        """Use new connections from now on (after sleep, or a change of network).
+
+        Of the calls in the air those end at once, in NoAnswer, that were begun from an address which the machine no
+        longer has; one that changes nothing goes out anew where its connection was a kept one. The others go on.
+        """
         with self._free:
             self._retire()
+        self._network.connections.end_stranded()
 
     def cancel(self) -> None:
         """End every call in the air; it and all later ones raise Cancelled."""

@@ -15,7 +15,6 @@ from memsyncd.platforms.network import Network
 from memsyncd.platforms.platform import NotUnderstood, PlaceTaken, PlatformError
 from memsyncd.platforms.transport import DEFAULT_WRITE_SECONDS, HttpSettings, is_loopback, open_transport
 
-
 PROBE_SECONDS = 5.0
 """Of the question whether the platform itself answers again: as of all that is small, and never more than the call's
 own time."""
@@ -40,8 +39,9 @@ class JsonApi:
 
     `write_seconds` is a write's time: `http.timeout_seconds`, except on loopback, to which no setting of `[http]`
     applies (CONTRACT). After an answer that is somebody else's (a login page, a broken proxy) no key and no text goes
-    out until `probe_path`, asked without either, is answered as by an API. `redact` goes over whatever words of the platform end up in an error; `proxies`, `resolve` and
-    `open_connection` are the seams for tests. Raises ValueError for a bad `url`.
+    out until `probe_path`, asked without either, is answered as by an API. `redact` goes over whatever words of the
+    platform end up in an error; `proxies`, `resolve` and `open_connection` are the seams for tests. Raises ValueError
+    for a bad `url`.
     """
 
     def __init__(

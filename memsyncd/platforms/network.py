@@ -22,6 +22,7 @@ from typing import Any
 import httpcore
 
 from memsyncd.platforms import addresses, tls_stream
+from memsyncd.platforms.connections import Connections
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
@@ -61,8 +62,7 @@ class Network(httpcore.NetworkBackend):
         is_here: addresses.IsHere | None = None,
     ) -> None:
         self._monotonic = monotonic
-        self._is_here = is_here or addresses.is_here
-        self._open: set[SocketStream] = set()
+        self.connections = Connections(is_here)
         self._calls = threading.local()
         self._changed = threading.Condition()
         self._lookups = addresses.Lookups(self._changed, resolve)
@@ -86,26 +86,6 @@ class Network(httpcore.NetworkBackend):
                 self.ended = True
                 os.write(self._wake_write, b"x")  # never read: the pipe stays readable for every poll
             self._changed.notify_all()
-
-    def end_stranded(self) -> None:
-        """Break the connections whose own address the machine no longer has: whatever is sent to them cannot arrive.
-
-        Whoever waits for one is told that it broke, and not that the calls were ended.
-        """
-        with self._changed:
-            streams = [*self._open]
-        for stream in streams:
-            name = stream.own_name
-            if name and not self._is_here(stream.family, name):
-                self.with_open(stream, stream.break_off)
-
-    def with_open(self, stream: "SocketStream", act: Callable[[], None], *, forget: bool = False) -> None:
-        """Act on a connection's socket while no other thread closes it."""
-        with self._changed:
-            if stream in self._open:
-                act()
-            if forget:
-                self._open.discard(stream)
 
     def close(self) -> None:
         """Give the pipe back. Only when no call is in the air."""
@@ -168,6 +148,7 @@ class Network(httpcore.NetworkBackend):
             call: Call | None = getattr(self._calls, "now", None)
             if call is not None:
                 call.connected = True
+            self.connections.add(opened)
             return SocketStream(opened, self)
         raise error
 

@@ -157,7 +157,8 @@ class Platform(Protocol):
         """Make the cheapest authenticated round trip."""
 
     def drop_connections(self) -> None:
-        """Use none of the open connections again: the machine slept, or changed its network."""
+        """Use none of the open connections again: the machine slept, or changed its network. A call whose own address
+        is gone with that ends in NoAnswer."""
 
     def cancel(self) -> None:
         """End every call in the air now (they raise); further calls fail at once. For a stop within its deadline."""

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from daemon import network_watch
-from memsyncd.platforms import addresses
 from daemon.__main__ import main
+from memsyncd.platforms import addresses
 
 network = Path(sys.argv[1])
 

@@ -264,9 +264,7 @@ def test_a_call_from_an_address_that_is_gone_ends_with_the_drop(listener: socket
         gone.set()
         client.drop_connections()
 
-    took, raised = ended_after(
-        lambda: client.call("POST", "/", headers={}, seconds=30, body=b"{}", safe=False), move
-    )
+    took, raised = ended_after(lambda: client.call("POST", "/", headers={}, seconds=30, body=b"{}", safe=False), move)
     assert took < 5
     assert isinstance(raised, NoAnswer) and not isinstance(raised, Cancelled)
     client.close()
