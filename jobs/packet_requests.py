@@ -20,7 +20,7 @@ NOTHING_IN_IT = "nothing to deliver: no dialogue in it"
 
 def requests(store: EvidenceStore, packet: Packet, scope: Scope, delivery: Delivery) -> Sequence[Batch]:
     """Return a packet's batches; none where there is no dialogue in it. `scope` is as `named` gives it."""
-    dialogue = messages(store.packet_events(packet.packet_id), root=scope.root, redact=delivery.redact)
+    dialogue = messages(store.iterate_packet_events(packet.packet_id), root=scope.root, redact=delivery.redact)
     return batch_requests(packet, scope, dialogue, user_id=delivery.user_id(), source=SOURCE)
 
 

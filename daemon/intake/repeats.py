@@ -1,6 +1,7 @@
 """Tells a repeated hook from a repeated prompt where the harness gives neither an id (CONTRACT "Same event twice")."""
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,7 +46,7 @@ class Repeats:
             return
         last = store.last_event(session_id)
         if last is not None:
-            for event in (*store.iterate_unflushed(session_id), last):
+            for event in itertools.chain(store.iterate_unflushed(session_id), (last,)):
                 self._remember(spool, event)
         if len(self._read) >= SESSIONS:
             self._read.clear()

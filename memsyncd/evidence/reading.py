@@ -5,6 +5,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from memsyncd.evidence import payloads
 from memsyncd.evidence.event import IN_FLIGHT, Event, Scope, SessionActivity
@@ -12,8 +13,11 @@ from memsyncd.evidence.moments import moment_text
 from memsyncd.evidence.schema import OPEN_SQL, UNCONFIRMED_SQL, Shape
 from memsyncd.hooks.record import UNKNOWN_SESSION
 
-PAGE = 256
-"""Events read at a time, so that a long session is never whole in memory."""
+PAGE = 64
+"""Events read at a time, so that a long session is never whole in memory; a usual packet is one page."""
+
+Page = Sequence[tuple[int, Event]]
+"""Up to PAGE events, each with its place in the order of recording."""
 
 ProjectOf = Callable[[str, str], str]
 """Gives the project id of an app id and a repository id."""
@@ -50,29 +54,19 @@ def scope(connection: sqlite3.Connection, shape: Shape, session_id: str, project
 
 
 def unflushed(
-    connection: sqlite3.Connection, shape: Shape, session: tuple[str, str], unreadable: Unreadable, after: int = -1
-) -> Sequence[tuple[int, Event]]:
-    """Return a page of the events in no packet of a `session`: its id and its pinned repository (facts 2.7).
-
-    Each comes with its place in the order of recording; the next page begins `after` the last one.
-    """
-    rows = connection.execute(
-        f"""SELECT {shape.order}, {shape.select("events", _COLUMNS)} FROM events
-        WHERE session_id = ? AND repo_id = ? AND flush_id IS NULL AND {shape.order} > ?
-        ORDER BY {shape.order} LIMIT {PAGE}""",
-        (*session, after),
-    ).fetchall()
-    return [(row[0], _event(row[1:], unreadable)) for row in rows]
+    connection: sqlite3.Connection, shape: Shape, session: tuple[str, str], unreadable: Unreadable, after: int
+) -> Page:
+    """Return the page behind the place `after` of the events in no packet of a `session`: its id and its pinned
+    repository (facts 2.7)."""
+    where = ("session_id = ? AND repo_id = ? AND flush_id IS NULL", *session)
+    return _page(connection, shape, where, unreadable, after)
 
 
 def every_unflushed(
     connection: sqlite3.Connection, shape: Shape, session: tuple[str, str], unreadable: Unreadable
 ) -> Iterator[Event]:
     """Read all pages of `unflushed` lazily; only inside one transaction."""
-    after = -1
-    while page := unflushed(connection, shape, session, unreadable, after):
-        yield from (event for _, event in page)
-        after = page[-1][0]
+    return every(partial(unflushed, connection, shape, session, unreadable))
 
 
 def is_all_sent(connection: sqlite3.Connection, session_id: str) -> bool:
@@ -86,13 +80,21 @@ def is_all_sent(connection: sqlite3.Connection, session_id: str) -> bool:
 
 
 def packet_events(
-    connection: sqlite3.Connection, shape: Shape, packet_id: str, unreadable: Unreadable
-) -> Sequence[Event]:
-    """Return a packet's events in the order of recording."""
-    rows = connection.execute(
-        f"SELECT {shape.select('events', _COLUMNS)} FROM events WHERE flush_id = ? ORDER BY {shape.order}", (packet_id,)
-    ).fetchall()
-    return [_event(row, unreadable) for row in rows]
+    connection: sqlite3.Connection, shape: Shape, packet_id: str, unreadable: Unreadable, after: int
+) -> Page:
+    """Return the page behind the place `after` of a packet's events."""
+    return _page(connection, shape, ("flush_id = ?", packet_id), unreadable, after)
+
+
+def every(page_after: Callable[[int], Page]) -> Iterator[Event]:
+    """Yield the events of all pages, in the order of recording; `page_after` reads the page behind a place."""
+    after = -1
+    while True:
+        page = page_after(after)
+        yield from (event for _, event in page)
+        if len(page) < PAGE:
+            return
+        after = page[-1][0]
 
 
 def last_event(connection: sqlite3.Connection, shape: Shape, session_id: str, unreadable: Unreadable) -> Event | None:
@@ -149,6 +151,19 @@ def counts(connection: sqlite3.Connection, shape: Shape) -> Mapping[str, int]:  
         "packets_gave_up": "SELECT COUNT(*) FROM flushes WHERE status = 'gave-up'",
     }
     return {name: connection.execute(statement).fetchone()[0] for name, statement in statements.items()}
+
+
+def _page(
+    connection: sqlite3.Connection, shape: Shape, where: Sequence[str], unreadable: Unreadable, after: int
+) -> Page:
+    """Read a page; `where` is a condition and what is bound to it."""
+    condition, *values = where
+    rows = connection.execute(
+        f"""SELECT {shape.order}, {shape.select("events", _COLUMNS)} FROM events
+        WHERE {condition} AND {shape.order} > ? ORDER BY {shape.order} LIMIT {PAGE}""",
+        (*values, after),
+    ).fetchall()
+    return [(row[0], _event(row[1:], unreadable)) for row in rows]
 
 
 def _event(row: Sequence[object], unreadable: Unreadable) -> Event:

@@ -48,16 +48,16 @@ class StoredEvents(Stored):
     def iterate_unflushed(self, session_id: str) -> Iterator[Event]:
         """Yield the same a page at a time, without holding the store in between."""
         session_id = clean(session_id)
-        after = -1
         scope = self.scope(session_id)
-        while scope is not None:
+        if scope is None:
+            return
+        session = (session_id, scope.repo_id)
+
+        def page_after(place: int) -> reading.Page:
             with self._database.reading() as connection:
-                session = (session_id, scope.repo_id)
-                page = reading.unflushed(connection, self._database.shape, session, self._unreadable, after)
-            if not page:
-                return
-            yield from (event for _, event in page)
-            after = page[-1][0]
+                return reading.unflushed(connection, self._database.shape, session, self._unreadable, place)
+
+        yield from reading.every(page_after)
 
     def sessions_with_unflushed(self) -> Sequence[SessionActivity]:
         """Return the sessions that have evidence in no packet, the longest waiting first; not the placeholder's."""

@@ -48,28 +48,21 @@ def source_text(event: Event) -> str:
 
 
 def select(events: Iterable[Event], *, forced: bool) -> Sequence[Event]:
-    """Return the events of the next packet: the first prefix that is due, which ends on an answer (facts 3.2, 3.3).
+    """Return the first and the last event of the next packet, which may be one: it is the first prefix that is due,
+    which ends on an answer (facts 3.2, 3.3).
 
-    If none is due, `forced` takes everything (facts 3.7), else nothing is taken. Nothing is read past the prefix.
+    If none is due, `forced` takes everything (facts 3.7), else nothing is taken. Nothing is read past the prefix, and
+    no more kept of it, however long it is.
     """
-    taken: list[Event] = []
+    first: Event | None = None
+    last: Event | None = None
     tally = Tally()
-    for event in events:
-        taken.append(event)
-        tally = tally.with_event(event)
-        if event.kind == spoken.ANSWER and tally.is_due:
-            return taken
-    return taken if forced else ()
-
-
-def is_due(events: Iterable[Event]) -> bool:
-    """Tell whether a periodic checkpoint is due, without keeping what was read."""
-    tally = Tally()
-    for event in events:
-        tally = tally.with_event(event)
-        if event.kind == spoken.ANSWER and tally.is_due:
-            return True
-    return False
+    for last in events:
+        first = first or last
+        tally = tally.with_event(last)
+        if last.kind == spoken.ANSWER and tally.is_due:
+            return first, last
+    return (first, last) if forced and first is not None and last is not None else ()
 
 
 def continues(next_event: Event, reason: str, *, is_due: bool = True) -> bool:

@@ -1,6 +1,8 @@
 """The evidence block: what a session changed and what failed, appended to its last answer (facts 4.11 to 4.17)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from memsyncd.evidence.event import Event
 from memsyncd.packets import tool_use
@@ -16,18 +18,31 @@ COMMANDS_HEADING = "Commands run in this session:"
 FILES_HEADING = "Files changed in this session:"
 
 
-def evidence_block(events: Iterable[Event], *, root: str, redact: Callable[[str], str]) -> str:
-    """Return the block, or an empty text. Tool events of subagents are left out.
+@dataclass
+class EvidenceBlock:
+    """Takes in a packet's events one by one, and keeps of them what it will list. `root` is the working tree."""
 
-    The last 30 commands are listed, but only if one of them failed: a run of successes tells nothing.
-    """
-    own = [event for event in events if event.kind in tool_use.KINDS and tool_use.is_by_main_agent(event)]
-    paths = dict.fromkeys(path for event in own if (path := tool_use.changed_path(event, root)))
-    files = [f"- {redact(_one_line(path))}" for path in list(paths)[:MAX_PATHS]]
-    commands = [command for event in own if (command := tool_use.command(event)) is not None][-MAX_COMMANDS:]
-    if all(command.status != "failed" for command in commands):
-        commands = []
-    return _fitted(commands, files, redact)
+    root: str
+    _paths: dict[str, None] = field(default_factory=dict)
+    _commands: deque[Command] = field(default_factory=lambda: deque(maxlen=MAX_COMMANDS))
+
+    def add(self, event: Event) -> None:
+        """Take an event in. Only tool events count, and none of a subagent."""
+        if event.kind not in tool_use.KINDS or not tool_use.is_by_main_agent(event):
+            return
+        if len(self._paths) < MAX_PATHS and (path := tool_use.changed_path(event, self.root)):
+            self._paths[path] = None
+        if (command := tool_use.command(event)) is not None:
+            self._commands.append(command)
+
+    def text(self, redact: Callable[[str], str]) -> str:
+        """Return the block, or an empty text.
+
+        The last 30 commands are listed, but only if one of them failed: a run of successes tells nothing.
+        """
+        files = [f"- {redact(_one_line(path))}" for path in self._paths]
+        is_telling = any(command.status == "failed" for command in self._commands)
+        return _fitted(tuple(self._commands) if is_telling else (), files, redact)
 
 
 def _fitted(commands: Sequence[Command], files: Sequence[str], redact: Callable[[str], str]) -> str:

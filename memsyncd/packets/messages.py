@@ -6,13 +6,13 @@ from memsyncd.evidence.event import Event
 from memsyncd.evidence.payloads import clean
 from memsyncd.lifecycle.capture import without_own_context
 from memsyncd.packets import spoken
-from memsyncd.packets.evidence_block import evidence_block
+from memsyncd.packets.evidence_block import EvidenceBlock
 from memsyncd.platforms.platform import Message
 from memsyncd.redaction.private_spans import without_private
 
 
 def messages(events: Iterable[Event], *, root: str, redact: Callable[[str], str]) -> Sequence[Message]:
-    """Return the messages of a packet's `events`; the same events give the same messages.
+    """Return the messages of a packet's `events`, read once; the same events give the same messages.
 
     `root` is the working tree that paths are told relative to. Every text is redacted once more and cleaned of
     half characters, of `<private>` spans and of contexts we gave: a plugin's evidence has them still. What is left
@@ -22,16 +22,18 @@ def messages(events: Iterable[Event], *, root: str, redact: Callable[[str], str]
     def fit(text: str) -> str:
         return redact(without_private(without_own_context(clean(text))))
 
-    events = list(events)
-    said = _dialogue(events, fit)
-    block = evidence_block(events, root=root, redact=fit)
-    return _with_block(said, block) if block else said
+    block = EvidenceBlock(root)
+    said = _dialogue(events, fit, block)
+    text = block.text(fit)
+    return _with_block(said, text) if text else said
 
 
-def _dialogue(events: Iterable[Event], fit: Callable[[str], str]) -> list[Message]:
+def _dialogue(events: Iterable[Event], fit: Callable[[str], str], block: EvidenceBlock) -> list[Message]:
+    """Return what was said, and show every event to the `block` as it passes: most are tools', and not kept."""
     said: list[Message] = []
     prompts: list[Message] = []
     for event in events:
+        block.add(event)
         if event.kind == spoken.PROMPT and (words := spoken.text(event)):
             prompts.append(Message("user", fit(words)))
         elif event.kind == spoken.ANSWER:

@@ -233,7 +233,7 @@ def test_an_unknown_packet(store: EvidenceStore) -> None:
     assert store.fail_packet("none", "error", "x") == 0
     assert store.packet("none") is None
     assert store.packet_to_send("none") is None
-    assert store.packet_events("none") == []
+    assert store.packet_events("none") == ()
     assert store.posts("none") == []
 
 

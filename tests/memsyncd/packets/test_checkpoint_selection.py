@@ -21,6 +21,10 @@ def _exchanges(event: Callable[..., Event], count: int, characters: int = 10) ->
     ]
 
 
+def _ends(events: list[Event]) -> tuple[Event, ...]:
+    return (events[0], events[-1]) if events else ()
+
+
 @pytest.mark.parametrize(
     ("exchanges", "characters", "taken"),
     [(4, 10, 0), (5, 10, 10), (7, 10, 10), (3, 12_000, 0), (4, 12_000, 8), (1, 39_989, 0), (1, 39_990, 2)],
@@ -28,8 +32,7 @@ def _exchanges(event: Callable[..., Event], count: int, characters: int = 10) ->
 def test_thresholds(event: Callable[..., Event], exchanges: int, characters: int, taken: int) -> None:
     """Five answers or 40,000 characters make the first prefix that reaches them due (facts 3.1, 3.2, 3.4 to 3.6)."""
     events = _exchanges(event, exchanges, characters)
-    assert list(checkpoint.select(events, forced=False)) == events[:taken]
-    assert checkpoint.is_due(events) == bool(taken)
+    assert checkpoint.select(events, forced=False) == _ends(events[:taken])
 
 
 def test_ten_messages_with_few_answers(event: Callable[..., Event]) -> None:
@@ -38,7 +41,7 @@ def test_ten_messages_with_few_answers(event: Callable[..., Event]) -> None:
     answer = event(ANSWER, "done")
     more = [event(PROMPT, "one more")]
     assert checkpoint.select(prompts + more, forced=False) == ()
-    assert checkpoint.select([*prompts, answer, *more], forced=False) == [*prompts, answer]
+    assert checkpoint.select([*prompts, answer, *more], forced=False) == (prompts[0], answer)
 
 
 def test_four_exchanges_and_subagents(event: Callable[..., Event]) -> None:
@@ -46,7 +49,7 @@ def test_four_exchanges_and_subagents(event: Callable[..., Event]) -> None:
     subagents = [event("subagent_stop", "found it"), event("sidekick_stop", final_message="legacy one")]
     tools = [event("tool_result", command="ls", agent_id="a1", result="x" * 50_000) for _ in range(20)]
     events = _exchanges(event, 3) + subagents + tools + _exchanges(event, 1)
-    assert checkpoint.select(events, forced=False) == events
+    assert checkpoint.select(events, forced=False) == _ends(events)
 
 
 @pytest.mark.parametrize("kind", ["sidekick_stop", "subagent_stop"])
@@ -64,7 +67,7 @@ def test_an_answer_is_measured_by_its_transcript(event: Callable[..., Event]) ->
         transcript_messages=[{"role": "user", "content": "a" * 20_000}, {"role": "assistant", "content": "b" * 20_000}],
     )
     assert checkpoint.Tally().with_event(answer) == checkpoint.Tally(1, 1, 40_001)
-    assert checkpoint.is_due([answer])
+    assert checkpoint.select([answer], forced=False) == (answer, answer)
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n"])
@@ -77,8 +80,8 @@ def test_forced_takes_everything_or_the_first_block(event: Callable[..., Event])
     """Forced, all is taken, a trailing prompt too; but only the first block where a threshold fired (facts 3.7)."""
     few = [*_exchanges(event, 2), event(PROMPT, "trailing")]
     many = [*_exchanges(event, 6), event(PROMPT, "trailing")]
-    assert checkpoint.select(few, forced=True) == few
-    assert checkpoint.select(many, forced=True) == many[:10]
+    assert checkpoint.select(few, forced=True) == _ends(few)
+    assert checkpoint.select(many, forced=True) == _ends(many[:10])
 
 
 def test_nothing_is_read_past_the_prefix(event: Callable[..., Event]) -> None:
@@ -89,7 +92,7 @@ def test_nothing_is_read_past_the_prefix(event: Callable[..., Event]) -> None:
         yield from events
         raise AssertionError("read on")
 
-    assert checkpoint.select(endless(), forced=True) == events
+    assert checkpoint.select(endless(), forced=True) == _ends(events)
 
 
 @pytest.mark.parametrize(
@@ -114,17 +117,13 @@ _EVENTS = st.lists(st.tuples(_KINDS, st.integers(0, 15_000)), max_size=40)
 
 @given(_EVENTS, st.booleans())
 def test_selection_is_the_shortest_due_prefix(shapes: list[tuple[str, int]], forced: bool) -> None:
-    """What is chosen is a prefix; unless forced it ends on an answer, is due, and no shorter one is."""
+    """What is chosen is a prefix; unless forced it ends on an answer, reaches a threshold, and no shorter one does."""
     ids = itertools.count(1)
     events = [Event(next(ids), "s", kind, {"text": "x" * length}, "") for kind, length in shapes]
-    chosen = list(checkpoint.select(events, forced=forced))
-    assert chosen == events[: len(chosen)]
-    due = [
-        end for end in range(1, len(events) + 1) if events[end - 1].kind == ANSWER and checkpoint.is_due(events[:end])
-    ]
+    chosen = checkpoint.select(events, forced=forced)
+    tallies = list(itertools.accumulate(events, checkpoint.Tally.with_event, initial=checkpoint.Tally()))[1:]
+    due = [event for event, tally in zip(events, tallies, strict=True) if event.kind == ANSWER and tally.is_due]
     if due:
-        assert len(chosen) == due[0]
+        assert chosen == (events[0], due[0])
     else:
-        assert chosen == (events if forced else [])
-    answers = [e for e in chosen if e.kind == ANSWER and e.payload["text"]]
-    assert len(answers) <= checkpoint.ANSWERS_DUE
+        assert chosen == (_ends(events) if forced else ())
