@@ -9,7 +9,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 
-from daemon import logs
+from daemon import heap, logs
 from daemon.app import STOP_SIGNALS, Daemon
 from daemon.compose import compose
 from daemon.lock import DaemonLock
@@ -42,6 +42,7 @@ def run(
     the end of a `once` with a sentence on what was done, and `on_look` often before. `manager` is the service manager,
     systemd's notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns.
     """
+    heap.share_one_arena()
     manager = manager or Notifier.from_environ(environ, os.getpid())
     asked_to_stop = threading.Event()
     _await_signals(asked_to_stop, manager)

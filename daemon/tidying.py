@@ -1,10 +1,10 @@
 """What is tidied now and then: what has had its days, write-ahead logs, and memory that a large handoff left behind."""
 
-import ctypes
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+from daemon import heap
 from daemon.compose import Parts
 from daemon.retention import Retention
 
@@ -29,7 +29,7 @@ class Tidying:
     ) -> None:
         self._parts = parts
         self._resident = resident or resident_bytes
-        self._trim = trim or trim_heap
+        self._trim = trim or heap.trim
         self._retention = Retention(parts)
         self._trimmed_at = parts.clock.monotonic()
         self._tidied_at = self._trimmed_at - TIDY_SECONDS + FIRST_SECONDS
@@ -52,11 +52,3 @@ def resident_bytes() -> int:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def trim_heap() -> bool:
-    """Give freed memory back to the system; False where the C library has no such call (all but glibc)."""
-    try:
-        return bool(ctypes.CDLL(None).malloc_trim(0))
-    except (AttributeError, OSError):
-        return False

@@ -65,13 +65,13 @@ def test_memory_is_asked_back_only_when_it_is_much_and_not_all_the_time(home: Co
 def test_freed_memory_really_goes_back() -> None:
     """After large blocks among small ones were freed, the call makes the process smaller."""
     code = (
-        "from daemon.tidying import resident_bytes, trim_heap\n"
+        "from daemon import heap\nfrom daemon.tidying import resident_bytes\n"
         "kept = []\n"
         "blocks = []\n"
         "for n in range(4000):\n"
         "    blocks.append(bytes(30_000)); kept.append(bytes(600))\n"
         "del blocks\n"
-        "before = resident_bytes(); trim_heap(); after = resident_bytes()\n"
+        "before = resident_bytes(); heap.trim(); after = resident_bytes()\n"
         "assert after <= before, (before, after)\n"
         "assert after < 90_000_000, after\n"
     )
