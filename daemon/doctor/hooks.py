@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from daemon.disk_watch import RECENT_SECONDS
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
-from daemon.doctor.hooks_seen import Compared, Seen, compare, last_seen, read
+from daemon.doctor.hooks_seen import Came, Compared, compare, last_seen, read
 from daemon.installing.errors import Unsupported
 from daemon.installing.harness import Harness
 from daemon.installing.harnesses import HARNESSES
@@ -52,7 +52,7 @@ def installed(found: Found, compared: Compared, *, now: float) -> Check:
     if trouble:
         remedy = (
             f"Look into {found.file} and {found.harness}'s own list of hooks (a second switch, a plugin's scope, trust "
-            f"it asks for), then {again} and start a new session."
+            f"it asks for, hooks beside ours that use up the time it gives them), then {again} and start a new session."
         )
         return failed(name, f"{told}; {trouble}", remedy)
     if found.foreign:
@@ -94,9 +94,9 @@ def _probe(examined: Examination) -> list[Check]:
     for harness in HARNESSES.values():
         for state in _states(harness, examined):
             if state.state != "absent":
-                compared = compare(harness.events, state.events, seen.get(harness.name, {}))
+                compared = compare(harness.events, state.events, seen.get(harness.name, Came()))
                 found.append(installed(state, compared, now=examined.wall()))
-    return found or [uninstalled([harness for harness, kinds in seen.items() if kinds])]
+    return found or [uninstalled([harness for harness, came in seen.items() if came.kinds])]
 
 
 def _states(harness: Harness, examined: Examination) -> list[Found]:
@@ -113,10 +113,10 @@ def _states(harness: Harness, examined: Examination) -> list[Found]:
     return [state for state in found if state.scope == "user" or state.events]
 
 
-def _seen(examined: Examination, evidence: Path) -> Mapping[str, Seen]:
+def _seen(examined: Examination, evidence: Path) -> Came:
     """Return what came; nothing where the file cannot be read, of which its own check tells."""
     if examined.is_another_s or not evidence.exists():
-        return {}
+        return Came()
     try:
         if examined.is_held or Path(f"{evidence}-shm").exists():
             uri = f"{evidence.absolute().as_uri()}?mode=ro"
@@ -125,7 +125,7 @@ def _seen(examined: Examination, evidence: Path) -> Mapping[str, Seen]:
         with snapshot.connected(evidence) as connection:
             return read(connection)
     except (sqlite3.Error, OSError, snapshot.NotADatabaseError):
-        return {}
+        return Came()
 
 
 def _errors(examined: Examination) -> Check:

@@ -19,12 +19,14 @@ FormName = Literal["groups", "list", "object", "tables", "script"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A harness's event and what is dropped for it. `limit` is in seconds."""
+    """A harness's event and what is dropped for it. `limit` is in seconds. `is_always_told` of a session's end: every
+    orderly one is told, in every version and mode, so a harness that tells none has lost its hook."""
 
     name: str
     action: str
     reason: str = ""
     limit: float = LIMIT
+    is_always_told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

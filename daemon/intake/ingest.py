@@ -13,6 +13,7 @@ from daemon.intake import spool_trouble
 from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, give_back, safe_name
+from daemon.intake.flush_sightings import FlushSightings
 from daemon.intake.grace import Grace
 from daemon.intake.in_hand import InHand
 from daemon.intake.served import Served
@@ -63,6 +64,7 @@ class Ingest:
     _suspects: Suspects = field(init=False)
     _events: Events = field(init=False)
     _claiming: Claiming = field(init=False)
+    _sightings: FlushSightings = field(init=False)
     _answered: set[tuple[str, str]] = field(default_factory=set)
     _unlinking: Unlinking = field(default_factory=Unlinking)
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
@@ -74,6 +76,7 @@ class Ingest:
         self.grace = Grace(self.clock)
         self._suspects = Suspects(self.grace, self.in_hand, self.counters, self.findings, self.on_event)
         self.requests = FlushRequests(self.queue, self.counters, self.on_event)
+        self._sightings = FlushSightings(self.clock)
         self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded)
         self.transcripts = Transcripts(self.clock, self.counters, self.findings, self.is_excluded, self.home)
         self._claiming = Claiming(
@@ -191,6 +194,7 @@ class Ingest:
                 return sum(self._settle(spool, store, [one]) for one in claimed)
             self._claiming.set_apart(spool, claimed[0].waiting, kind_of(error.__cause__ if of_them else error))
             return 0
+        self._sightings.note(spool.name, store, [one.taken.handoff for one in claimed])
         for one in claimed:
             self.grace.forget(spool.name, one.waiting.stem)
         self._finish_records(spool, [one.waiting.stem for one in claimed if not one.taken.handoff.is_flush])

@@ -18,6 +18,9 @@ from memsyncd.hooks import spool as hook_spool
 from memsyncd.hooks.handoff import FLUSH, VERSION
 from memsyncd.transcripts.sources import SOURCES, AnswerFrom
 
+UNTOLD = "over-"
+"""How the ids of such handoffs begin."""
+
 
 def leave_end(ended: Ended, spool: Spool, store: EvidenceStore, clock: Clock) -> bool:
     """Leave a handoff for a session's end, if its answers come from a transcript and there is more in that. Raises
@@ -28,7 +31,7 @@ def leave_end(ended: Ended, spool: Spool, store: EvidenceStore, clock: Clock) ->
     known = store.transcript(ended.session_id)
     if known is None or not _has_more(known):
         return False
-    name = "over-" + hashlib.sha256(ended.last_event.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+    name = UNTOLD + hashlib.sha256(ended.last_event.encode("utf-8", "surrogateescape")).hexdigest()[:24]
     if any((spool.pending / (name + suffix)).exists() for suffix in (WAITING, CLAIMED)):
         return True
     document = {

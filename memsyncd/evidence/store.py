@@ -7,11 +7,12 @@ we may serve the same file at the same time. Times given are Unix seconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from memsyncd.clock import Clock
+from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
-from memsyncd.evidence import operations, reading
+from memsyncd.evidence import flush_sightings, operations, reading
 from memsyncd.evidence.database import Database
 from memsyncd.evidence.operations import Operation
 from memsyncd.evidence.stored_events import StoredEvents
@@ -50,6 +51,12 @@ class EvidenceStore(StoredEvents, StoredPackets, StoredRecalls, StoredLeavings):
         """Add a line to the operation log; False where the file has none."""
         with self._database.writing() as connection:
             return operations.record(connection, self._database.shape, operation, self._database.clock.wall())
+
+    def note_flushes(self, seen: Mapping[str, float]) -> None:
+        """Keep when hooks last asked for a flush, by its reason, and since when that is watched. Of a store of ours."""
+        with self._database.writing(durable=False) as connection:
+            now = rfc3339(self._database.clock.wall())
+            flush_sightings.note(connection, {reason: rfc3339(at) for reason, at in seen.items()}, now)
 
     def counts(self) -> dict[str, int]:
         """Return the rows by name: `events`, `unflushed`, `packets`, `packets_open`, `packets_shared` (in a shared

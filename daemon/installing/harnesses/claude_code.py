@@ -16,7 +16,7 @@ HARNESS = Harness(
         Event("Stop", "stop"),
         Event("PreCompact", "flush", "pre-compact"),
         # the limit also raises the 1.5 s that all hooks share at a session's end
-        Event("SessionEnd", "flush", "session-end"),
+        Event("SessionEnd", "flush", "session-end", is_always_told=True),
     ),
     handler=Handler(constant={"type": "command"}),
     user=Place("settings.json", ".claude", variable="CLAUDE_CONFIG_DIR"),

@@ -15,7 +15,7 @@ HARNESS = Harness(
         Event("SubagentStop", "subagent-stop"),
         Event("Stop", "stop"),
         Event("PreCompact", "flush", "pre-compact"),
-        Event("SessionEnd", "flush", "session-end"),
+        Event("SessionEnd", "flush", "session-end", is_always_told=True),
     ),
     handler=Handler(command="bash", limit="timeoutSec", constant={"type": "command"}),
     user=Place("memsyncd.json", ".copilot/hooks", variable="COPILOT_HOME", inside="hooks"),

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from daemon.doctor import hooks
-from daemon.doctor.hooks_seen import LOST_SECONDS, Compared, Seen, compare
+from daemon.doctor.hooks_seen import LOST_SECONDS, SILENT_SECONDS, UNENDED, Came, Compared, Seen, compare
 from daemon.installing import hooks as installing
 from daemon.installing.harnesses import HARNESSES
+from memsyncd.clock import rfc3339
 from tests.daemon.composed import Composed, composed
 from tests.daemon.doctor.examined import examine_home, found
 
@@ -19,6 +20,7 @@ NOW = 1_800_000_000.0
 EVENTS = HARNESSES["claude-code"].events
 ALL = tuple(event.name for event in EVENTS)
 RARE = ["PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop"]
+FLUSHES = ["PreCompact", "SessionEnd"]
 
 
 def seen(**kinds: int) -> dict[str, Seen]:
@@ -28,18 +30,18 @@ def seen(**kinds: int) -> dict[str, Seen]:
 @pytest.mark.parametrize(
     ("kinds", "lost", "rare"),
     [
-        ({}, [], ["SessionStart", "UserPromptSubmit", *RARE, "Stop"]),
-        (seen(session_start=1, user_prompt=1), [], [*RARE, "Stop"]),
-        (seen(session_start=2, user_prompt=2), ["Stop"], RARE),
-        (seen(session_start=2, assistant_stop=1), ["UserPromptSubmit"], RARE),
-        (seen(user_prompt=1, assistant_stop=1), [], ["SessionStart", *RARE]),
-        (seen(user_prompt=2, assistant_stop=2), ["SessionStart"], RARE),
-        (seen(session_start=2, user_prompt=2, assistant_stop=2, tool_result=9), [], RARE[1:]),
+        ({}, [], ["SessionStart", "UserPromptSubmit", *RARE, "Stop", *FLUSHES]),
+        (seen(session_start=1, user_prompt=1), [], [*RARE, "Stop", *FLUSHES]),
+        (seen(session_start=2, user_prompt=2), ["Stop"], [*RARE, *FLUSHES]),
+        (seen(session_start=2, assistant_stop=1), ["UserPromptSubmit"], [*RARE, *FLUSHES]),
+        (seen(user_prompt=1, assistant_stop=1), [], ["SessionStart", *RARE, *FLUSHES]),
+        (seen(user_prompt=2, assistant_stop=2), ["SessionStart"], [*RARE, *FLUSHES]),
+        (seen(session_start=2, user_prompt=2, assistant_stop=2, tool_result=9), [], [*RARE[1:], *FLUSHES]),
     ],
 )
 def test_an_event_is_lost_where_others_show_that_it_happened(kinds: dict[str, Seen], lost: list[str], rare: list[str]) -> None:  # fmt: skip
     """A session that is under way shows nothing; what happens in some sessions only is named and no fault."""
-    compared = compare(EVENTS, ALL, kinds)
+    compared = compare(EVENTS, ALL, Came(kinds))
     assert (list(compared.lost), list(compared.rare)) == (lost, rare)
 
 
@@ -47,13 +49,49 @@ def test_what_comes_no_more_is_told() -> None:
     """Prompts that last came long before the newest event have lost their hook, for the harness or for good."""
     kinds = seen(session_start=9, user_prompt=9, assistant_stop=9)
     kinds["user_prompt"] = Seen(9, 9, NOW - LOST_SECONDS - 1)
-    assert compare(EVENTS, ALL, kinds).gone == ["UserPromptSubmit"]
+    assert compare(EVENTS, ALL, Came(kinds)).gone == ["UserPromptSubmit"]
 
 
 def test_what_is_not_registered_is_not_expected() -> None:
     """Only the harness's entries of ours count."""
-    compared = compare(EVENTS, ["UserPromptSubmit"], seen(user_prompt=5))
+    compared = compare(EVENTS, ["UserPromptSubmit"], Came(seen(user_prompt=5)))
     assert compared == Compared(["UserPromptSubmit"], [], [], [], NOW)
+
+
+@pytest.mark.parametrize(
+    ("harness", "unended", "last_end", "lost", "gone"),
+    [
+        ("claude-code", UNENDED - 1, None, [], []),
+        ("claude-code", UNENDED, None, ["SessionEnd"], []),
+        ("claude-code", 0, NOW, [], []),
+        ("claude-code", UNENDED, NOW - LOST_SECONDS, [], []),
+        ("claude-code", UNENDED, NOW - LOST_SECONDS - 1, [], ["SessionEnd"]),
+        ("claude-code", UNENDED - 1, NOW - LOST_SECONDS - 1, [], []),
+        ("copilot", UNENDED, None, ["SessionEnd"], []),
+        ("codex", UNENDED, None, [], []),
+        ("gemini-cli", UNENDED, NOW - LOST_SECONDS - 1, [], []),
+    ],
+)
+def test_an_end_is_missed_where_several_sessions_are_over(
+    harness: str, unended: int, last_end: float | None, lost: list[str], gone: list[str]
+) -> None:
+    """One or two may have been killed; and a harness that does not tell every end anyhow is not blamed for it."""
+    events = HARNESSES[harness].events
+    kinds = seen(session_start=9, user_prompt=9, assistant_stop=9, tool_result=9, subagent_stop=9)
+    if last_end is not None:
+        kinds["session-end"] = Seen(1, 0, last_end)
+    compared = compare(events, [event.name for event in events], Came(kinds, unended))
+    assert (list(compared.lost), list(compared.gone)) == (lost, gone)
+    assert ("SessionEnd" in compared.rare) is (last_end is None and not lost)
+
+
+def test_a_compaction_never_has_to_come() -> None:
+    """Most sessions are short; that it came once is known."""
+    kinds = seen(session_start=9, user_prompt=9, assistant_stop=9)
+    assert "PreCompact" in compare(EVENTS, ALL, Came(kinds, UNENDED)).rare
+    kinds["pre-compact"] = Seen(1, 0, NOW - 9 * LOST_SECONDS)
+    compared = compare(EVENTS, ALL, Came(kinds, UNENDED))
+    assert "PreCompact" in compared.seen and "PreCompact" not in compared.gone
 
 
 @pytest.fixture
@@ -90,6 +128,31 @@ def test_a_harness_with_hooks_is_named_with_what_never_came(home: Composed) -> N
     assert not told.ok
     assert "never came, though others did: Stop" in told.message
     assert "hooks install --harness claude-code" in told.remedy
+
+
+def test_a_harness_whose_ends_are_never_told_is_named(home: Composed) -> None:
+    """Its sessions come and go, and nobody ever asked for a flush at an end: that hook does not run. With the first
+    that does, all is well. Sessions from before the ends were watched do not count."""
+    installed(home)
+    store, now = home.parts.served.store("claude-code"), home.parts.clock.wall()
+    for number in range(UNENDED):
+        home.record(f"old{number}", "one", at=now - SILENT_SECONDS - 60 * (number + 1))
+    home.record("new", "one")
+    store.note_flushes({})
+    assert "others did: SessionStart;" in check(home)["hooks claude-code"].message + ";"
+    watch_since(store, now - 3 * SILENT_SECONDS)
+    told = check(home)["hooks claude-code"]
+    assert not told.ok
+    assert "never came, though others did: SessionStart, SessionEnd" in told.message
+    assert "hooks install --harness claude-code" in told.remedy
+    store.note_flushes({"session-end": now})
+    assert "SessionEnd" not in check(home)["hooks claude-code"].message
+
+
+def watch_since(store: Any, at: float) -> None:
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE settings SET value = ?", (rfc3339(at),))
+    connection.close()
 
 
 def test_a_harness_that_is_just_begun_is_well(home: Composed) -> None:
