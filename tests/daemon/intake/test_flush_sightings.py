@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from daemon.intake.flush_sightings import NOTED_SECONDS
+from daemon.intake.flush_sightings import NOTED_SECONDS, FlushSightings
 from memsyncd.clock import rfc3339
 from memsyncd.evidence import flush_sightings
+from memsyncd.evidence.store import EvidenceStore
+from memsyncd.hooks.handoff import Handoff
 from tests.daemon.intake.ingesting import Ingesting
+from tests.memsyncd.evidence.test_plugin_store import TODAY
 
 
 @pytest.fixture
@@ -64,3 +67,17 @@ def test_what_no_hook_asked_for_shows_nothing_of_hooks(at: Ingesting) -> None:
     at.end(name="over-0123")
     at.scan()
     assert set(sightings(at)) == {flush_sightings.BEGUN}
+
+
+def test_a_plugins_file_is_not_written_to(at: Ingesting, tmp_path: Path) -> None:
+    """Its settings are the plugin's own."""
+    path = tmp_path / "plugin.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in (*TODAY, "CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT, updated_at TEXT)"):
+            connection.execute(statement)
+    store = EvidenceStore.open(path, own=False, clock=at.hands.clock())
+    ended = Handoff("1", "flush", {}, reason="session-end")
+    FlushSightings(at.hands.clock()).note("codex-plugin", store, [ended])
+    store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT * FROM settings").fetchall() == []
