@@ -1,5 +1,6 @@
 """The accounts a worker delivers for: the daemon's own key, and a file with a key for each further account."""
 
+import os
 import stat
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 from daemon.api_key.source import KeySource
 from jobs.fleet.deliver import Account
 from jobs.fleet.verdicts import Verdicts
+from jobs.queue.shared_queue import Serves
 from memsyncd.clock import Clock
 from memsyncd.platforms.platform import Platform
 
@@ -15,8 +17,9 @@ LONGEST_NAME = 100
 
 
 class Accounts:
-    """Safe from any thread. `own` is the account of the daemon's own key and platform; the keys of others lie in
-    `directory`, each in a file of its account's name. `reached` makes a platform that is asked with another key."""
+    """Safe from any thread. `own` is the account of the daemon's own key and platform, which may be one that
+    `needs_no_key`; the keys of others lie in `directory`, each in a file of its account's name. `reached` makes a
+    platform that is asked with another key. `serves` is what can be delivered here, as the last `look` found it."""
 
     def __init__(
         self,
@@ -24,10 +27,12 @@ class Accounts:
         *,
         key_source: KeySource,
         platform: Platform,
+        needs_no_key: bool,
         directory: Path | None,
         reached: Callable[[KeySource], Platform],
         clock: Clock,
     ) -> None:
+        self._needs_no_key = needs_no_key
         self._directory = directory
         self._reached = reached
         self._clock = clock
@@ -35,20 +40,31 @@ class Accounts:
         self._keys = {own: key_source}
         self._known = {own: Account(platform, Verdicts(platform, clock))}
         self._own = own
+        self.serves = Serves(frozenset(), platform.destination)
+
+    def look(self) -> bool:
+        """Look whose keys are here now; tell whether others are than before. A command that gives the own one may take
+        its time."""
+        with self._lock:
+            for name in self._names():
+                self._keys.setdefault(name, KeySource(file=self._file(name), clock=self._clock))
+            sources = list(self._keys.items())
+        names = {name for name, source in sources if source.current() or (name == self._own and self._needs_no_key)}
+        before, self.serves = self.serves, Serves(frozenset(names), self.serves.destination)
+        return self.serves != before
 
     def account(self, name: str) -> Account | None:
         """Return an account's platform; None where there is no key of it here."""
         with self._lock:
             known = self._known.get(name)
             if known is None and (path := self._file(name)) is not None:
-                key_source = KeySource(file=path, clock=self._clock)
+                key_source = self._keys.setdefault(name, KeySource(file=path, clock=self._clock))
                 platform = self._reached(key_source)
-                self._keys[name] = key_source
                 known = self._known[name] = Account(platform, Verdicts(platform, self._clock))
             return known
 
     def fingerprints(self) -> dict[str, str]:
-        """Return, for each account in use, what tells one key of it from another."""
+        """Return, for each account that has or had a key here, what tells one key of it from another."""
         with self._lock:
             return {name: source.fingerprint() for name, source in self._keys.items()}
 
@@ -70,6 +86,14 @@ class Accounts:
     def _further(self) -> list[Platform]:
         with self._lock:
             return [each.platform for name, each in self._known.items() if name != self._own]
+
+    def _names(self) -> list[str]:
+        """Return the further accounts that have a key file."""
+        try:
+            found = os.listdir(self._directory) if self._directory else []
+        except OSError:
+            return []
+        return [name for name in found if self._file(name)]
 
     def _file(self, name: str) -> Path | None:
         """Return an account's key file; a name that is a path is none."""

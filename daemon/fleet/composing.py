@@ -15,6 +15,7 @@ from daemon.fleet import identity, payload_key
 from daemon.fleet.accounts import Accounts
 from daemon.fleet.connection import Connection
 from daemon.fleet.fleet import Fleet
+from daemon.fleet.troubles import Troubles
 from daemon.places import Places
 from daemon.settings import Settings
 from daemon.status.findings import Findings
@@ -64,6 +65,16 @@ def fleet_of(
     name, clock = identity.own_name(places.data), delivery.clock
     sealing = payload_key.read(Path(queue.payload_key_file)) if queue.payload_key_file else None
 
+    accounts = Accounts(
+        queue.account,
+        key_source=key_source,
+        platform=delivery.platform,
+        needs_no_key=settings.platform.kind != "mem0",
+        directory=Path(queue.keys_directory) if queue.keys_directory else None,
+        reached=reached,
+        clock=clock,
+    )
+
     def opened() -> "PostgresQueue":
         return open_shared(
             queue.url,
@@ -75,19 +86,12 @@ def fleet_of(
             random=random.Random(os.urandom(8)),
             account=queue.account,
             sealing=sealing,
+            serves=lambda: accounts.serves,
         )
 
     connection = Connection(opened)
     connection.look_first()
-    directory = Path(queue.keys_directory) if queue.keys_directory else None
-    accounts = Accounts(
-        queue.account,
-        key_source=key_source,
-        platform=delivery.platform,
-        directory=directory,
-        reached=reached,
-        clock=clock,
-    )
+    troubles = Troubles(queue.account, clock.monotonic, findings)
     is_edge, is_worker = queue.role != "worker", queue.role != "edge"
     worker = Worker(
         account=accounts.account,
@@ -96,6 +100,7 @@ def fleet_of(
         redact=delivery.redact,
         first_interval=settings.flush.event_poll_seconds,
         extraction_wait_seconds=settings.flush.extraction_wait_seconds,
+        on_newer=troubles.met_newer,
     )
     edge = Edge(delivery, connection.queue, name)
     learner = Learner(
@@ -116,6 +121,7 @@ def fleet_of(
         clock=clock,
         counters=counters,
         findings=findings,
+        troubles=troubles,
         keeps=(settings.retention.jobs_days, settings.retention.dead_days),
     )
 

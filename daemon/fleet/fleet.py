@@ -11,6 +11,7 @@ import structlog
 from daemon.fleet.accounts import Accounts
 from daemon.fleet.connection import Connection
 from daemon.fleet.looking import NAME, Looker
+from daemon.fleet.troubles import Troubles
 from daemon.status.findings import Findings
 from jobs.delivery import FLUSH
 from jobs.fleet.deliver import Worker, deliver
@@ -76,6 +77,7 @@ class Fleet:
     clock: Clock
     counters: Counters
     findings: Findings
+    troubles: Troubles
     keeps: tuple[int, int]
     on_start: OnStart = lambda _: None
     on_finish: OnFinish = lambda *_: None
@@ -153,13 +155,14 @@ class Fleet:
         if self.workers is None or self.workers.running():
             return False
         try:
-            if queue.counts().ready:
+            if queue.is_ready():
                 return False
             waiting = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=ONCE_LOOKED_AT)
         except QueueError as error:
             self._problem = str(error)
             return True
-        return not any(job.reason in SURE_TO_COME for job in waiting)
+        served = self.accounts.serves.accounts
+        return not any(job.reason in SURE_TO_COME and job.account in served for job in waiting)
 
     def dead_threads(self) -> list[str]:
         """Return the names of threads that ended though nobody stopped them."""
@@ -208,8 +211,12 @@ class Fleet:
         if self.worker is None:
             self._look_as_edge(queue, now)
             return
+        has_changed = self.accounts.look()
         if self.workers is None:
             self._start_workers(queue)
+        elif has_changed:
+            self._upkept_at = float("-inf")
+            queue.bell.wake_all()
         if self._problem:
             queue.now()
         if self._is_told or not self._counted:  # only for who asks
@@ -220,6 +227,7 @@ class Fleet:
             self._upkept_at = now
             queue.shift_clock(0.0)
             self._take_up_keys(queue)
+            self._say_that_it_runs(queue)
         if now - self._pruned_at >= PRUNE_SECONDS:
             self._pruned_at = now
             self._prune(queue)
@@ -229,8 +237,8 @@ class Fleet:
         clock, and what has had its days, are looked after by workers."""
         if now - self._upkept_at >= UPKEEP_SECONDS or self._problem:
             self._upkept_at = now
-            if self._packets("packets_open", "packets_shared"):
-                queue.get(LEARN)
+            is_out = self._packets("packets_open", "packets_shared")
+            self.troubles.look(queue.unserved() if is_out else (), only_own=True)
         queue.rest(REST_SECONDS)
 
     def _start_workers(self, queue: "PostgresQueue") -> None:
@@ -266,6 +274,12 @@ class Fleet:
                         queue.release(destination.name, name)
                 log.info("key-changed", account=name)
             self._fingerprints[name] = fingerprint
+
+    def _say_that_it_runs(self, queue: "PostgresQueue") -> None:
+        """Let all know what this worker delivers, unless it stands still, and tell what none delivers."""
+        if self._may_claim():
+            queue.announce(self.accounts.serves)
+        self.troubles.look(queue.unserved(), only_own=False)
 
     def _prune(self, queue: "PostgresQueue") -> None:
         """Delete what has had its days, as the strictest of the machines has it."""

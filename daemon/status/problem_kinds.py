@@ -136,6 +136,15 @@ KINDS: dict[str, Kind] = {
         "It is tried again by itself every few seconds, and what is recorded waits here meanwhile. See that the "
         "database runs and that `queue.url` names it: `memsyncd config show`.",
     ),
+    "no-worker-for-account": _note(
+        "Batches of {where} wait in the shared queue, and no worker that runs has the account's key",
+        "Put the key into a worker's `queue.keys_directory`, in a file named like the account, or start a worker with "
+        "that `queue.account` and the same platform. Nothing that waits is lost.",
+    ),
+    "shared-batch-newer": _note(
+        "Batches in the shared queue are of a newer version, and this worker leaves them to others",
+        "Upgrade memsyncd on this machine (`memsyncd --version` tells yours). Nothing that waits is lost.",
+    ),
     "queue-renewed": _note(
         "The queue {where} was damaged and begun anew",
         "Nothing to do: what the spools hold was queued again. The damaged file is kept beside it: `ls -l {where}*`.",

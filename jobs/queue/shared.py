@@ -1,11 +1,13 @@
 """Opening the shared queue; its driver is loaded for this alone, for an idle daemon's memory has no room for it."""
 
+from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING
 
 from jobs.queue.claims import LEASE_SECONDS
 from jobs.queue.errors import NotSetUp
 from jobs.queue.policy import Policy
+from jobs.queue.shared_queue import Serves
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 
@@ -25,6 +27,7 @@ def open_shared(
     random: Random,
     account: str = "",
     sealing: "Sealing | None" = None,
+    serves: Callable[[], Serves | None] = lambda: None,
     lease: float = LEASE_SECONDS,
 ) -> "PostgresQueue":
     """Return the queue of a `postgresql://` URL: jobs/queue/postgres/__init__.py tells what the arguments are.
@@ -45,5 +48,6 @@ def open_shared(
         random=random,
         account=account,
         sealing=sealing,
+        serves=serves,
         lease=lease,
     )

@@ -10,12 +10,29 @@ from jobs.queue.contract import JobQueue
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a job stands, for whoever put it in. `payload` is what was left by the last run of one that is done; of others
-    it is empty, for it may be large, and who asks has it."""
+    """How a job stands, for whoever put it in. `payload` is what the last run of a done one left. Of others it is
+    empty: it may be large, and who asks has it."""
 
     state: JobState
     reason: str
     payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Serves:
+    """What a worker can deliver: the batches of `accounts`, whose keys it has, for `destination`."""
+
+    accounts: frozenset[str]
+    destination: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unserved:
+    """An account's jobs for a destination that no worker takes that runs. The first of them is ready for `seconds`."""
+
+    account: str
+    destination: str
+    seconds: float
 
 
 class SharedQueue(JobQueue, Protocol):

@@ -1,10 +1,14 @@
-"""Edges and workers on one shared queue: real daemons, real PostgreSQL, a fake of the hosted platform."""
+"""Edges and workers on one shared queue: real daemons, real PostgreSQL, a fake of the hosted platform.
+
+Their waits are cut short (hurried_fleet.py): a claim runs out in seconds, and a silent database is told in two.
+"""
 
 import base64
 import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -14,12 +18,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from jobs.queue.postgres.serving import NO_WORKER
 from tests.end_to_end.conftest import Home
 from tests.fakes import mem0_behaviours as behave
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.fakes.postgres_server import PostgresServer, installed, shared_server
 
 Member = Callable[..., Home]
+
+HURRIED = Path(__file__).with_name("hurried_fleet.py")
 
 
 @pytest.fixture
@@ -33,9 +40,11 @@ def member(api: FakeMem0, queue: str) -> Iterator[Member]:
     """Give a maker of machines that share it. An edge has no key; further settings are environment variables."""
     made: list[Home] = []
 
-    def make(role: str, *, url: str = queue, start: bool = True, **environ: str) -> Home:
+    def make(role: str, *, url: str = queue, start: bool = True, lease: float = 4.0, **environ: str) -> Home:
         home = Home(Path(tempfile.mkdtemp(prefix="m-", dir="/tmp")), api)
+        home.program = [sys.executable, str(HURRIED), str(lease)]
         home.environ |= {
+            "PYTHONPATH": str(HURRIED.parents[2]),
             "MEMSYNCD_QUEUE_URL": url,
             "MEMSYNCD_QUEUE_ROLE": role,
             "MEMSYNCD_PLATFORM_KIND": "mem0",
@@ -110,11 +119,12 @@ def test_a_worker_that_is_killed_is_followed_by_another(member: Member, api: Fak
 
 
 def test_one_that_restarts_has_its_own_claims_back_at_once(member: Member, api: FakeMem0) -> None:
+    """By no wait: they would last for a minute."""
     edge = member("edge")
     for number in range(4):
         session(edge, f"s-{number}")
     assert edge.run("drain", "--wait").returncode == 0
-    worker = member("worker")
+    worker = member("worker", lease=60.0)
     worker.until(lambda: sent(api), "nothing was sent")
     worker.stop(signal.SIGKILL)
     worker.start()
@@ -205,19 +215,31 @@ def test_both_in_one_daemon(member: Member, api: FakeMem0) -> None:
     assert set(sent(api).values()) == {1}
 
 
+def problems(home: Home) -> set[str]:
+    return {each["code"] for each in home.status()["problems"]}
+
+
 def test_a_worker_delivers_for_accounts_whose_keys_it_has(member: Member, api: FakeMem0) -> None:
-    """A packet of an account waits for a worker with that account's key, which may come later."""
+    """A packet of an account waits, and holds up nobody, for a worker with that account's key, which may come later.
+    That there is none is told by the edge, by workers, and where the packet is shown."""
     edge = member("edge", MEMSYNCD_QUEUE_ACCOUNT="team-b")
     session(edge, "s-1")
     keys = Path(tempfile.mkdtemp(prefix="keys-", dir="/tmp"))
     try:
-        member("worker", MEMSYNCD_QUEUE_KEYS_DIRECTORY=str(keys))
+        worker = member("worker", MEMSYNCD_QUEUE_KEYS_DIRECTORY=str(keys))
         edge.run("drain", "--wait")
+        for home in (edge, worker):
+            home.until(lambda home=home: "no-worker-for-account" in problems(home), "unsaid")  # type: ignore[misc]
+            assert home.status()["state"] == "ok"
+        (job,) = json.loads(edge.run("jobs", "list", "--all-hosts", "--json").stdout)["jobs"]
+        assert (job["state"], job["attempts"], job["reason"]) == ("ready", 0, NO_WORKER)
         assert not sent(api)
         descriptor = os.open(keys / "team-b", os.O_WRONLY | os.O_CREAT, 0o600)
         os.write(descriptor, KEY.encode())
         os.close(descriptor)
-        edge.until(lambda: sent(api), "the account's packet was not delivered", 60.0)
+        edge.until(lambda: sent(api), "the account's packet was not delivered")
+        for home in (edge, worker):
+            home.until(lambda home=home: not problems(home), "it is told still")  # type: ignore[misc]
     finally:
         shutil.rmtree(keys)
 
@@ -285,6 +307,7 @@ def test_dead_letters_are_seen_and_tried_again_from_any_machine(member: Member, 
     api.always("add", None)
     assert worker.run("jobs", "retry", dead["id"]).returncode == 0
     worker.until(lambda: len(sent(api)) == 1, "it was not tried again")
+    edge.until(lambda: edge.status()["counters"].get("packets_delivered"), "the edge did not learn of that")
 
 
 def test_a_machine_on_its_own_has_no_other_hosts(home: Home) -> None:

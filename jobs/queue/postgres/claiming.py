@@ -9,10 +9,11 @@ from jobs.outcomes import GiveUp
 from jobs.queue import policy
 from jobs.queue.claims import Claim
 from jobs.queue.policy import Policy
-from jobs.queue.postgres import cooling, lanes, rows
+from jobs.queue.postgres import cooling, lanes, rows, serving
 from jobs.queue.postgres.rows import COLUMNS, SHOWN, Codec, Row, SealedForOthers
 from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.rows import Undecodable, add_error
+from jobs.queue.shared_queue import Serves
 
 SEALED_SECONDS = 30.0
 """How long a job that this machine cannot open is left to others."""
@@ -20,7 +21,7 @@ SEALED_SECONDS = 30.0
 STEP = 100
 """Rows moved on the way of one claim at most: a backlog that falls due at once is worked off claim by claim."""
 
-_CLAIM = f"SELECT {COLUMNS}, memsyncd_now() AS now FROM memsyncd_claim(%s, %s, %s, %s, %s)"  # noqa: S608  (our own columns)
+_CLAIM = f"SELECT {COLUMNS}, memsyncd_now() AS now FROM memsyncd_claim(%s, %s, %s, %s, %s, %s, %s)"  # noqa: S608  (our own columns)
 
 _OF_OWNER = f"SELECT {COLUMNS} FROM memsyncd_jobs WHERE state = 'claimed' AND claim_owner = %s"  # noqa: S608  (as above)
 
@@ -55,16 +56,23 @@ class Answer(StrEnum):
 
 
 def claim(
-    transaction: Transaction, owner: str, after: str, worker: Worker, *, upkept: bool, looks_first: bool
+    transaction: Transaction,
+    owner: str,
+    after: str,
+    worker: Worker,
+    serves: Serves | None,
+    *,
+    upkept: bool,
+    looks_first: bool,
 ) -> tuple[Answer, Claim | None]:
-    """Take the next job for `owner`, after one of the account `after`; waits for no lock.
+    """Take the next job for `owner` that it `serves` (None: all), after one of the account `after`; waits for no lock.
 
     With `looks_first` an earlier try of this may have been committed: then it is that one.
     """
     if looks_first and (row := transaction.row(_OF_OWNER, (owner,))) is not None:
         return Answer.CLAIMED, Claim(worker.codec.claimed_job(row), owner)
     for _ in range(STEP):
-        row = transaction.row(_CLAIM, (owner, worker.name, worker.lease, after, upkept))
+        row = transaction.row(_CLAIM, (owner, worker.name, worker.lease, after, upkept, *serving.values(serves)))
         assert row is not None  # the function always answers
         answer = Answer(row["state"])
         if answer is not Answer.CLAIMED:

@@ -16,7 +16,7 @@ from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.doorbell import Doorbell
 from jobs.queue.errors import NotSetUp
 from jobs.queue.policy import Policy
-from jobs.queue.postgres import changing, claiming, cooling, enqueueing, errors, lanes, schema, waking
+from jobs.queue.postgres import changing, claiming, cooling, enqueueing, errors, lanes, schema, serving, waking
 from jobs.queue.postgres.claiming import Worker
 from jobs.queue.postgres.connections import Connections
 from jobs.queue.postgres.database_clock import DatabaseClock
@@ -28,7 +28,7 @@ from jobs.queue.postgres.storage import SharedStorage
 from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.postgres.working import Working
 from jobs.queue.postgres.writer import Writer
-from jobs.queue.shared_queue import Standing
+from jobs.queue.shared_queue import Serves, Standing, Unserved
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 
@@ -62,11 +62,13 @@ class PostgresQueue:
         random: Random,
         account: str = "",
         sealing: Sealing | None = None,
+        serves: Callable[[], Serves | None] = lambda: None,
         lease: float = LEASE_SECONDS,
         connections: int = CONNECTIONS,
     ) -> None:
         """Connect, and bring the tables forward. `host` is shown with what is enqueued here; `worker` is this machine's
-        and data directory's own name, the same after a restart. Raises NewerSchema, NotSetUp, QueueUnavailable."""
+        and data directory's own name, the same after a restart; `serves` is asked before each claim what this machine
+        can deliver, and takes therefore (None: all). Raises NewerSchema, NotSetUp, QueueUnavailable."""
         self.lease = lease
         self.on_settled: Callable[[Job, Outcome], None] | None = None
         self.may_claim: Callable[[], bool] = lambda: True
@@ -78,6 +80,7 @@ class PostgresQueue:
             raise NotSetUp("queue.url is no URL of a PostgreSQL database (not shown: it may hold a password)") from None
         self._host = host
         self._account = account
+        self._serves = serves
         self._counters = counters
         self._codec = Codec(sealing or Unsealed())
         opened_at = clock.monotonic()
@@ -87,7 +90,7 @@ class PostgresQueue:
         try:
             told = Told(self._opened(), process)
             self._writer = Writer(self._connections, told.tell, self._publish)
-            self._working = Working(self._writer, self._worker, process, random)
+            self._working = Working(self._writer, self._worker, process, random, serves)
             self._reader = Reader(self._connections, self._codec)
             self._listener = Listener(self.storage.connect, told, self.bell)
             self._database_clock = DatabaseClock(clock.up)
@@ -158,6 +161,10 @@ class PostgresQueue:
         """Return the counts of all machines' jobs; of those that are over, `reading.MOST_COUNTED` at most."""
         return self._reader.counts()
 
+    def is_ready(self) -> bool:
+        """Return whether a job that this machine can deliver is ready, and nothing holds it."""
+        return self._reader.is_ready(self._serves())
+
     def retry(self, job_id: str) -> bool:
         """Make a dead, cancelled or waiting job ready with attempts and crashes at zero; else False."""
         return self._writer.run(lambda transaction: changing.retry(transaction, self._codec.key(job_id)))
@@ -183,6 +190,15 @@ class PostgresQueue:
     def destinations(self) -> Sequence[Destination]:
         """Return every destination that is cooling, parked, or has ever answered, for every account."""
         return self._reader.destinations()
+
+    def announce(self, serves: Serves) -> None:
+        """Say that this machine is a worker that runs, and what it serves: a few times in `serving.RUNS_SECONDS`."""
+        self._writer.run(lambda transaction: serving.announce(transaction, self._worker.name, self._host, serves))
+
+    def unserved(self) -> Sequence[Unserved]:
+        """Return whose jobs no worker takes that runs, those first that wait for longest; those of no news are left
+        out."""
+        return self._reader.unserved()
 
     def release(self, destination: str, account: str | None = None) -> int:
         """End a destination's cooldown now for an account (None: this queue's own); return how many jobs it held."""
@@ -244,7 +260,7 @@ class PostgresQueue:
 
     def seconds_to_next(self) -> float | None:
         """Return in how many seconds the next wait, cooldown or foreign claim ends; None where there is none."""
-        return self._reader.seconds_to_next(self._working.living())
+        return self._reader.seconds_to_next(self._working.living(), self._serves())
 
     def finish(self, claim: Claim, outcome: Outcome, *, answered: bool = False) -> Job | None:
         """Apply a run's outcome, once; return the job as it then stands, None where the claim was lost."""

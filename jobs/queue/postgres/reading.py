@@ -1,18 +1,19 @@
 """What the shared queue tells; each call is one short snapshot."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import psycopg
 
 from jobs.job import Job, JobState
 from jobs.queue.contract import Destination, QueueCounts
-from jobs.queue.postgres import errors, rows
+from jobs.queue.postgres import errors, rows, serving
 from jobs.queue.postgres.connections import Connections
 from jobs.queue.postgres.errors import Fault
 from jobs.queue.postgres.patience import READING_SECONDS
 from jobs.queue.postgres.rows import SHOWN, Codec, Row
-from jobs.queue.shared_queue import Standing
+from jobs.queue.shared_queue import Serves, Standing, Unserved
 
 # Each part is counted in an index of its own. A ready job of a cooling destination waits.
 _COUNTS = """
@@ -38,20 +39,24 @@ MOST_COUNTED = 100_000
 
 # What becomes claimable by itself: a wait or cooldown that ends, a claim of another process that runs out. What is
 # claimable now and was not taken is in the hands of a transaction that may be undone: it is looked at in a second.
-_NEXT_DUE = """
+_NEXT_DUE = f"""
     SELECT least(
         (SELECT min(not_before) FROM memsyncd_jobs WHERE state = 'waiting'),
-        (SELECT min(until) FROM memsyncd_destinations WHERE until > memsyncd_now()),
-        (SELECT min(claim_expires) FROM memsyncd_jobs WHERE state = 'claimed' AND claim_owner <> ALL (%s)),
+        (
+            SELECT min(until) FROM memsyncd_destinations AS d WHERE until > memsyncd_now()
+            AND {serving.SERVED}
+        ),
+        (SELECT min(claim_expires) FROM memsyncd_jobs WHERE state = 'claimed' AND claim_owner <> ALL (%(living)s)),
         (
             SELECT memsyncd_now() + 1 WHERE EXISTS (
                 SELECT FROM memsyncd_jobs AS j JOIN memsyncd_destinations AS d
                 ON d.account = j.account AND d.name = j.destination
                 WHERE j.head AND (d.until IS NULL OR (d.until <= memsyncd_now() AND d.probe IS NULL))
+                AND {serving.SERVED}
             )
         )
     ) - memsyncd_now() AS seconds
-"""
+"""  # noqa: S608  (our own condition)
 
 # A lane lets the next one go while an earlier one waits; whether that may overtake it is for the job to say.
 _BEHIND = """
@@ -61,6 +66,14 @@ _BEHIND = """
     WHERE j.key = %s AND (e.state = 'ready' OR (e.state = 'waiting' AND e.reason <> %s))
 """
 
+
+_IS_READY = f"""
+    SELECT EXISTS (
+        SELECT FROM memsyncd_jobs AS j JOIN memsyncd_destinations AS d
+        ON d.account = j.account AND d.name = j.destination
+        WHERE j.state = 'ready' AND d.until IS NULL AND {serving.SERVED}
+    ) AS is_ready
+"""  # noqa: S608  (our own condition)
 
 _STANDINGS = """
     SELECT key, state, reason, CASE WHEN state = 'done' THEN sealed END AS sealed
@@ -77,8 +90,8 @@ class Reader:
 
     def get(self, key: bytes) -> Job | None:
         """Return one job."""
-        found = self.rows(f"{SHOWN} WHERE j.key = %s", (key,))
-        return self._codec.job(found[0]) if found else None
+        found = self._shown(self.rows(f"{SHOWN} WHERE j.key = %s", (key,)))
+        return found[0] if found else None
 
     def standings(self, job_ids: Sequence[str]) -> Mapping[str, Standing]:
         """Return how jobs stand, by their ids, of those that are there."""
@@ -99,7 +112,17 @@ class Reader:
             f"{SHOWN} {'WHERE' if where else ''} {where} ORDER BY j.updated_at DESC, j.seq DESC LIMIT %(limit)s",
             {"state": state and str(state), "kind": kind, "lane": lane, "host": host, "limit": limit},
         )
-        return [self._codec.job(row) for row in found]
+        return self._shown(found)
+
+    def is_ready(self, serves: Serves | None) -> bool:
+        """Return whether a job that one `serves` (None: any) is ready and nothing holds it."""
+        accounts, destination = serving.values(serves)
+        return bool(self.rows(_IS_READY, {"accounts": accounts, "destination": destination})[0]["is_ready"])
+
+    def unserved(self) -> Sequence[Unserved]:
+        """Return whose jobs no worker takes that runs."""
+        values = {"runs": serving.RUNS_SECONDS, "most": serving.MOST}
+        return [serving.unserved(row) for row in self.rows(serving.UNSERVED, values)]
 
     def counts(self) -> QueueCounts:
         """Return the counts, of what is over MOST_COUNTED at most, and for how long the oldest ready job has been
@@ -128,10 +151,12 @@ class Reader:
         )
         return [rows.destination(row) for row in found]
 
-    def seconds_to_next(self, living: Collection[str]) -> float | None:
-        """Return in how many seconds the next wait or cooldown ends, or a claim of none of `living`; None: there is
-        none."""
-        seconds: float | None = self.rows(_NEXT_DUE, (list(living),))[0]["seconds"]
+    def seconds_to_next(self, living: Collection[str], serves: Serves | None) -> float | None:
+        """Return in how many seconds the next wait ends, a cooldown of what one `serves` (None: of any), or a claim of
+        none of `living`; None: there is none."""
+        accounts, destination = serving.values(serves)
+        values = {"living": list(living), "accounts": accounts, "destination": destination}
+        seconds: float | None = self.rows(_NEXT_DUE, values)[0]["seconds"]
         return None if seconds is None else max(seconds, 0.0)
 
     def behind(self, key: bytes, passing: str) -> float | None:
@@ -143,6 +168,19 @@ class Reader:
     def now(self) -> float:
         """Return the database's time."""
         return float(self.rows("SELECT memsyncd_now() AS now")[0]["now"])
+
+    def _shown(self, found: Sequence[Row]) -> Sequence[Job]:
+        """Return the jobs of `SHOWN` rows; one that no worker can take says so."""
+        jobs = [self._codec.job(row) for row in found]
+        if not any(job.state is JobState.READY for job in jobs):
+            return jobs
+        places = {(each.account, each.destination) for each in self.unserved()}
+        return [
+            replace(job, reason=serving.NO_WORKER)
+            if job.state is JobState.READY and (job.account, job.destination) in places
+            else job
+            for job in jobs
+        ]
 
     def rows(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Run a statement that reads; once more where the connection turns out to be gone."""

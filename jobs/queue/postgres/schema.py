@@ -1,4 +1,4 @@
-"""The shared queue's tables: their version, how they are brought forward, and what is refused."""
+"""The shared queue's tables: how they are brought forward, who can work on them, and what is refused."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +9,8 @@ from jobs.queue.errors import NewerSchema, NotSetUp
 from jobs.queue.postgres.storage import Connection
 
 STEPS = Path(__file__).with_name("steps")
-"""`0001.sql` makes the tables of version 1, `0002.sql` those of version 2 out of them, and so on. A step is written
-once and never changed again, for databases that have it exist."""
+"""`0001.sql` makes the tables, `0002.sql` changes them, and so on. A step is written once and never changed again, for
+databases that have it exist."""
 
 ROLES = Path(__file__).with_name("roles.sql")
 """The roles with the least rights, for whoever administers the database."""
@@ -24,22 +24,23 @@ def steps() -> Sequence[Path]:
     return sorted(STEPS.glob("[0-9]*.sql"))
 
 
-VERSION = len(steps())
-"""Of a database this program writes."""
+VERSION = 1
+"""Of a database this program writes: who knows it can work on it. It rises with a step that an older program cannot
+live with, and with no other, so that a fleet's machines may be updated one after the other."""
 
 
 def prepare(connection: Connection, place: str) -> None:
-    """Bring the tables at `place` to our version; whoever comes first does it.
+    """Bring the tables at `place` forward to our last step; whoever comes first does it.
 
     Raises NewerSchema before anything is changed, NotSetUp where tables are missing and we may not make them, and
     psycopg.Error.
     """
-    if version(connection, place) == VERSION:
+    if taken(connection, place) >= len(steps()):
         return
     try:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _LOCK)
-            _forward(connection, version(connection, place))
+            _forward(connection, taken(connection, place))
     except (psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidSchemaName) as error:
         raise NotSetUp(
             f"{place}: the queue's tables are missing or too old, and cannot be made as this user ({error}). Let their "
@@ -47,18 +48,21 @@ def prepare(connection: Connection, place: str) -> None:
         ) from error
 
 
-def version(connection: Connection, place: str) -> int:
-    """Return the version of the tables, 0 where there are none. Raises NewerSchema."""
+def taken(connection: Connection, place: str) -> int:
+    """Return how many steps the tables have taken, 0 where there are none. Raises NewerSchema."""
     there = connection.execute(
         "SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'memsyncd_schema'"
     ).fetchone()
     if there is None:
         return 0
-    row = connection.execute("SELECT version FROM memsyncd_schema").fetchone()
-    found = 0 if row is None else int(row["version"])
-    if found > VERSION:
-        raise NewerSchema(place, found, VERSION)
-    return found
+    row = connection.execute(
+        "SELECT version, coalesce((to_jsonb(s) ->> 'steps')::int, version) AS steps FROM memsyncd_schema AS s"
+    ).fetchone()
+    if row is None:
+        return 0
+    if row["version"] > VERSION:
+        raise NewerSchema(place, row["version"], VERSION)
+    return int(row["steps"])
 
 
 def _forward(connection: Connection, found: int) -> None:
@@ -67,4 +71,5 @@ def _forward(connection: Connection, found: int) -> None:
         connection.execute("INSERT INTO memsyncd_schema VALUES (0)")
     for step in steps()[found:]:
         connection.execute(step.read_bytes())
-    connection.execute("UPDATE memsyncd_schema SET version = %s", (VERSION,))
+    connection.execute("ALTER TABLE memsyncd_schema ADD COLUMN IF NOT EXISTS steps integer NOT NULL DEFAULT 0")
+    connection.execute("UPDATE memsyncd_schema SET version = %s, steps = %s", (VERSION, len(steps())))

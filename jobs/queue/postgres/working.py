@@ -16,6 +16,7 @@ from jobs.queue.postgres.claiming import Answer, Worker
 from jobs.queue.postgres.takings import Taking, Takings
 from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.postgres.writer import Writer
+from jobs.queue.shared_queue import Serves
 
 CONTENDED_TRIES = 6
 CONTENDED_SECONDS = 0.002
@@ -23,10 +24,13 @@ CONTENDED_SECONDS = 0.002
 
 
 class Working:
-    """Safe from any thread. `process` is unique to this run of this process."""
+    """Safe from any thread. `process` is unique to this run of it; `serves` tells what it takes (None: all)."""
 
-    def __init__(self, writer: Writer, worker: Worker, process: str, random: Random) -> None:
+    def __init__(
+        self, writer: Writer, worker: Worker, process: str, random: Random, serves: Callable[[], Serves | None]
+    ) -> None:
         self._writer = writer
+        self._serves = serves
         self._worker = worker
         self._random = random
         self._takings = Takings(process)
@@ -139,7 +143,13 @@ class Working:
 
     def _take(self, transaction: Transaction, taking: Taking, *, upkept: bool) -> tuple[Answer, Claim | None]:
         return claiming.claim(
-            transaction, taking.owner, self._served, self._worker, upkept=upkept, looks_first=taking.in_doubt
+            transaction,
+            taking.owner,
+            self._served,
+            self._worker,
+            self._serves(),
+            upkept=upkept,
+            looks_first=taking.in_doubt,
         )
 
     def _took(self, taking: Taking, taken: Claim | None) -> Claim | None:

@@ -13,6 +13,7 @@ from jobs.job import NewJob
 from jobs.outcomes import Done
 from jobs.queue.errors import NewerSchema, NotSetUp, QueueUnavailable
 from jobs.queue.postgres import schema
+from jobs.queue.shared_queue import Serves
 from tests.fakes.postgres_server import PostgresServer, shared_server
 from tests.jobs.queue.fleet import Fleet
 
@@ -54,18 +55,59 @@ def test_many_may_make_the_tables_at_once() -> None:
 
 
 def test_a_step_that_fails_leaves_nothing(fleet: Fleet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The next version's step breaks half way: the tables stay as they were, and so does their version."""
-    for number, words in enumerate((schema.steps()[0].read_text(), "CREATE TABLE memsyncd_more (); SELECT 1 / 0"), 1):
+    """The next step breaks half way: the tables stay as they were, and so does what they say of themselves."""
+    known = [step.read_text() for step in schema.steps()]
+    for number, words in enumerate((*known, "CREATE TABLE memsyncd_more (); SELECT 1 / 0"), 1):
         (tmp_path / f"{number:04}.sql").write_text(words)
     monkeypatch.setattr(schema, "STEPS", tmp_path)
-    monkeypatch.setattr(schema, "VERSION", 2)
     with pytest.raises(QueueUnavailable, match="division by zero"):
         fleet.machine()
-    assert fleet.statement("SELECT version FROM memsyncd_schema") == [(1,)]
+    assert fleet.statement("SELECT steps FROM memsyncd_schema") == [(len(known),)]
     assert fleet.statement("SELECT to_regclass('memsyncd_more')") == [(None,)]
-    (tmp_path / "0002.sql").write_text("CREATE TABLE memsyncd_more ()")
+    (tmp_path / f"{len(known) + 1:04}.sql").write_text("CREATE TABLE memsyncd_more ()")
     fleet.machine()
-    assert fleet.statement("SELECT version FROM memsyncd_schema") == [(2,)]
+    assert fleet.statement("SELECT steps FROM memsyncd_schema") == [(len(known) + 1,)]
+
+
+def test_a_queue_of_the_first_version_is_brought_forward_with_what_it_holds() -> None:
+    """Its tables as the first program made them, which noted no steps, with a job in them."""
+    url = shared_server().fresh()
+    with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
+        connection.execute("CREATE TABLE memsyncd_schema (version integer NOT NULL)")
+        connection.execute("INSERT INTO memsyncd_schema VALUES (1)")
+        connection.execute(schema.steps()[0].read_bytes())
+        connection.execute("INSERT INTO memsyncd_destinations (account, name) VALUES ('', 'api')")
+        connection.execute(
+            "INSERT INTO memsyncd_jobs (key, kind, destination, account, host, priority, state, head, sealed,"
+            " created_at, updated_at) VALUES ('a', 'flush', 'api', '', 'h', 0, 'ready', true, '{}', 1, 1)"
+        )
+        schema.prepare(connection, "here")
+        schema.prepare(connection, "here")
+        row = connection.execute("SELECT version, steps FROM memsyncd_schema").fetchone()
+        assert row == {"version": schema.VERSION, "steps": len(schema.steps())}
+        claimed = connection.execute(
+            "SELECT key FROM memsyncd_claim('o', 'w', 60, '', false, '{\"\"}', 'api')"
+        ).fetchone()
+        assert claimed == {"key": b"a"}
+
+
+def test_a_program_that_knows_fewer_steps_goes_on(fleet: Fleet) -> None:
+    """A fleet's machines are updated one after the other: only what an older one cannot live with shuts it out."""
+    one = fleet.machine("one")
+    one.enqueue(NewJob("a", "flush", account="ann"))
+    fleet.statement("UPDATE memsyncd_schema SET steps = steps + 1")
+    claim = fleet.machine("two").claim()
+    assert claim is not None
+    assert claim.job.id == "a"
+
+
+def test_the_first_programs_way_to_claim_works_on(fleet: Fleet) -> None:
+    """It takes jobs of every account, as it always did."""
+    fleet.machine().enqueue(NewJob("a", "flush", account="ann"), NewJob("b", "flush", account="bob"))
+    words = "SELECT account, state FROM memsyncd_claim(%s, 'w', 60, '', false)"
+    claimed = [fleet.statement(words, f"o{number}") for number in range(3)]
+    assert claimed == [[("ann", "claimed")], [("bob", "claimed")], [(None, "none")]]
+    assert fleet.statement("SELECT version FROM memsyncd_schema") == [(1,)]
 
 
 @pytest.fixture
@@ -91,7 +133,7 @@ def test_a_machine_needs_no_more_than_to_read_and_write_rows(administered: Postg
     with pytest.raises(NotSetUp, match="Let their owner start"):
         fleet.machine("two", url=machines)
     fleet.machine("one", url=owners).enqueue(NewJob("a", "flush", destination="api", lane="s1"))
-    two = fleet.machine("two", url=machines)
+    two = fleet.machine("two", url=machines, serves=lambda: Serves(frozenset({""}), "api"))
     assert two.void_claims() == 0
     claim = two.claim()
     assert claim is not None
@@ -100,6 +142,8 @@ def test_a_machine_needs_no_more_than_to_read_and_write_rows(administered: Postg
     assert two.prune(finished_before=2e12) == 1
     two.shift_clock(1.0)
     assert two.erase("s1") == two.release("api") == 0
+    two.announce(Serves(frozenset({""}), "api"))
+    assert two.unserved() == []
     assert two.counts().done == 0
     with psycopg.connect(machines, autocommit=True) as connection:
         for words in (
