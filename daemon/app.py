@@ -186,6 +186,11 @@ class Daemon:
         self._stopping.set()
         self.parts.key_source.close()
 
+    def tell_refused(self, why: str) -> None:
+        """Say that the settings are wrong, and that those before them are in effect."""
+        log.warning("reload-refused", error=why)
+        self.parts.findings.report("config-wrong", str(self.places.config_file), why)
+
     def _reload_asked(self) -> None:
         """End this run for one with the settings as they are now; wrong ones are told, and the run goes on."""
         assert self.reread is not None
@@ -194,8 +199,7 @@ class Daemon:
         try:
             self.reread_settings = self.reread()
         except ConfigurationError as error:
-            log.warning("reload-refused", error=str(error))
-            self.parts.findings.report("config-wrong", str(self.places.config_file), str(error))
+            self.tell_refused(str(error))
             return
         log.info("reload", run_id=self.run_id)
         self.manager.reloading()

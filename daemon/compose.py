@@ -155,18 +155,23 @@ def compose(
         is_claimed_elsewhere=partial(_is_claimed_elsewhere, served, ingest, clock),
         on_memories=learner(index, whose),
     )
-    fleet = fleet_of(
-        settings,
-        places,
-        shared,
-        policy=policy_of(settings),
-        key_source=key_source,
-        reached=lambda key_source: platform_of(places, settings, key_source, clock),
-        stores=lambda: [(spool.name, store) for spool, store in served.stores() if store.own],
-        hold=lambda: PAUSED if gate.is_paused else None,
-        counters=counters,
-        findings=findings,
-    )
+    try:
+        fleet = fleet_of(
+            settings,
+            places,
+            shared,
+            policy=policy_of(settings),
+            key_source=key_source,
+            reached=lambda key_source: platform_of(places, settings, key_source, clock),
+            stores=lambda: [(spool.name, store) for spool, store in served.stores() if store.own],
+            hold=lambda: PAUSED if gate.is_paused else None,
+            counters=counters,
+            findings=findings,
+        )
+    except BaseException:
+        platform.close()
+        queue.close()
+        raise
     telemetry = _telemetry(
         settings,
         places=places,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from daemon import heap, logs
 from daemon.app import STOP_SIGNALS, Daemon
 from daemon.compose import compose
+from daemon.configuration_error import ConfigurationError
 from daemon.lock import DaemonLock
 from daemon.notify import Manager, Notifier, inherited_socket
 from daemon.places import Places
@@ -40,7 +41,8 @@ def run(
 
     Raises ConfigurationError (78) and AlreadyRunning (4). `on_ready` is called after the first reconcile, `on_done` at
     the end of a `once` with a sentence on what was done, and `on_look` often before. `manager` is the service manager,
-    systemd's notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns.
+    systemd's notification socket if none is given; on its SIGHUP everything is made anew from what `reread` returns, or
+    from the settings before it where nothing can be made of these.
     """
     heap.share_one_arena()
     manager = manager or Notifier.from_environ(environ, os.getpid())
@@ -55,10 +57,17 @@ def run(
     lock = DaemonLock.acquire(places.lock_file, pid=os.getpid(), run_id=run_id, socket=socket_path)
     try:
         wanted: Settings | None = settings
+        before = refused = None
         while wanted is not None:
             with contextlib.ExitStack() as start:
                 start.enter_context(manager.starting())
-                parts = compose(places, wanted, environ, lifecycle)
+                try:
+                    parts = compose(places, wanted, environ, lifecycle)
+                except ConfigurationError as error:
+                    if before is None:
+                        raise
+                    wanted, before, refused = before, None, str(error)
+                    continue
                 logs.setup(
                     wanted.log.level, wanted.log.format, stream=sys.stderr, clock=parts.clock, counters=parts.counters
                 )
@@ -66,6 +75,9 @@ def run(
                     places, parts, run_id, on_ready, on_done, lock, asked_to_stop, manager, reread, inherited, on_look
                 )
                 daemon.start = start
+                if refused is not None:  # the settings before it are in effect again
+                    daemon.tell_refused(refused)
+                before, refused = wanted, None
                 code = asyncio.run(daemon.serve(once=once))
             if not daemon.is_over:
                 # a call that did not end in time must not keep the process: its claim was given back already. Where

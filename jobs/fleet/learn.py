@@ -68,8 +68,8 @@ def learn_job() -> NewJob:
 
 def learn(context: JobContext, learner: Learner) -> Outcome:
     """Close the packets whose delivery has ended, and open those again that are tried again."""
-    look = _Look(context, learner)
     try:
+        look = _Look(context, learner)
         for spool, store in learner.stores():
             look.at_given_up(spool, store)
             look.at_shared(spool, store)
@@ -81,18 +81,23 @@ def learn(context: JobContext, learner: Learner) -> Outcome:
 @dataclass
 class _Look:
     """One look at all that is out. `out` packets are on their way still, `moved` ones ended or are tried again; there
-    are `given_up` ones that may be. `behind` is, by the spool, the first event of the last packet that it came to."""
+    are `given_up` ones that may be, and `elsewhere` are those that were put into another queue, which this machine had
+    before. `behind` is, by the spool, the first event of the last packet that it came to."""
 
     context: JobContext
     learner: Learner
     out: int = 0
     moved: int = 0
     given_up: int = 0
+    elsewhere: int = 0
     behind: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._now = self.learner.clock.wall()
-        self._looked_at = float(self.context.job.payload.get("given_up_at", 0.0))
+        self._now, known = self.learner.clock.wall(), self.context.job.payload
+        self._queue = self.learner.queue()
+        is_other = known.get("queue", self._queue.identity) != self._queue.identity
+        self._since = self._now if is_other else float(known.get("since", 0.0))
+        self._looked_at = float(known.get("given_up_at", 0.0))
         self._is_due = abs(self._now - self._looked_at) >= GIVEN_UP_SECONDS
 
     def at_shared(self, spool: str, store: EvidenceStore) -> None:
@@ -134,21 +139,34 @@ class _Look:
         if self.out:
             paused = float(self.context.job.payload.get("seconds", LEARN_SECONDS))
             return self._again(min(paused * 1.5, LONGEST_SECONDS))
+        which = {"queue": self._queue.identity, "since": self._since}
+        if self.elsewhere:
+            return Snooze(GIVEN_UP_SECONDS, f"{self.elsewhere:,} packets are in another shared queue", which)
         if self.given_up:
-            return Snooze(GIVEN_UP_SECONDS, "nothing is in the shared queue but what was given up", {})
-        return Snooze(IDLE_SECONDS, "nothing is in the shared queue", {})
+            return Snooze(GIVEN_UP_SECONDS, "nothing is in the shared queue but what was given up", which)
+        return Snooze(IDLE_SECONDS, "nothing is in the shared queue", which)
 
     def _again(self, seconds: float) -> Outcome:
-        payload = {"seconds": seconds, "behind": self.behind, "given_up_at": self._looked_at}
+        payload = {
+            "seconds": seconds,
+            "behind": self.behind,
+            "given_up_at": self._looked_at,
+            "queue": self._queue.identity,
+            "since": self._since,
+        }
         return Snooze(seconds, "packets are in the shared queue", payload)
 
     def _jobs(self, spool: str, packets: Sequence[Packet], **options: int) -> Mapping[str, Jobs]:
         if not packets:
             return {}
-        return ends.jobs_of(self.learner.queue(), self.learner.edge, spool, packets, **options)
+        return ends.jobs_of(self._queue, self.learner.edge, spool, packets, **options)
 
     def _see(self, store: EvidenceStore, packet: Packet, jobs: Jobs) -> None:
-        if not jobs and _is_young(packet, self.learner.clock):
+        put_in_at = from_rfc3339(packet.updated_at) or 0.0
+        if not jobs and put_in_at < self._since:
+            self.elsewhere += 1
+            return
+        if not jobs and self._now - put_in_at < YOUNG_SECONDS:
             self.learner.on_lost(store, packet)
             return
         end = ends.end(jobs)
@@ -158,9 +176,3 @@ class _Look:
         store.close_packet(packet.packet_id, end.status, error=end.error)
         self.learner.on_end(packet, end)
         self.moved += 1
-
-
-def _is_young(packet: Packet, clock: Clock) -> bool:
-    """Whether a packet was put in so short a time ago that no machine can have pruned its jobs."""
-    put_in_at = from_rfc3339(packet.updated_at)
-    return put_in_at is not None and clock.wall() - put_in_at < YOUNG_SECONDS

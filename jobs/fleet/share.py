@@ -31,6 +31,8 @@ HELD_SECONDS = 60.0
 IN_SHARED_QUEUE = "in the shared queue"
 """What became of a packet that a shared queue has taken; the reason of a plugin's packet that waits for its end."""
 
+ELSEWHERE = "in another shared queue, that this machine had before"
+
 
 @dataclass(frozen=True)
 class Edge:
@@ -64,7 +66,7 @@ def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) ->
     packet, scope = found[0], packet_requests.named(found[1])
     if (over := _over(context.job, edge, spool, store, packet)) is not None:
         return over
-    if (held := packet_requests.held(packet, scope, edge.delivery)) is not None:
+    if (held := packet_requests.held(packet, scope, edge.delivery) or _elsewhere(context.job, edge)) is not None:
         return Snooze(HELD_SECONDS, held)
     requests = packet_requests.requests(store, packet, scope, edge.delivery)
     if not requests:
@@ -73,7 +75,7 @@ def _share(context: JobContext, edge: Edge, spool: str, store: EvidenceStore) ->
     _put(edge, spool, store, packet, requests)
     if not store.own:
         _note_put(edge, store, packet, requests)
-        return _plugins(edge, spool, store, packet)
+        return _plugins(context.job, edge, spool, store, packet)
     store.close_packet(packet.packet_id, PacketStatus.SHARED)
     edge.delivery.queue.enqueue(learn_job())
     edge.delivery.queue.hasten(learn_job().id, LEARN_SECONDS)
@@ -89,6 +91,12 @@ def _over(job: Job, edge: Edge, spool: str, store: EvidenceStore, packet: Packet
         store.reopen_packet(packet.packet_id)
         return None
     return None if packet.is_open else Done("its packet was closed before", wake_lane=True)
+
+
+def _elsewhere(job: Job, edge: Edge) -> str | None:
+    """Say that a plugin's packet was put into another queue than this, or None: workers of both would deliver it."""
+    identity = edge.queue().identity
+    return None if job.payload.get("queue", identity) == identity else ELSEWHERE
 
 
 def _try_again(edge: Edge, spool: str, packet: Packet) -> None:
@@ -128,10 +136,11 @@ def _handed_on(context: JobContext, store: EvidenceStore, packet: Packet) -> Out
     return Done(IN_SHARED_QUEUE, wake_lane=True, ends=ends)
 
 
-def _plugins(edge: Edge, spool: str, store: EvidenceStore, packet: Packet) -> Outcome:
-    end = end_of(edge.queue(), edge.name, spool, packet)
+def _plugins(job: Job, edge: Edge, spool: str, store: EvidenceStore, packet: Packet) -> Outcome:
+    queue = edge.queue()
+    end = end_of(queue, edge.name, spool, packet)
     if end is None:
-        return Snooze(LEARN_SECONDS, IN_SHARED_QUEUE)
+        return Snooze(LEARN_SECONDS, IN_SHARED_QUEUE, {**job.payload, "queue": queue.identity})
     store.close_packet(packet.packet_id, end.status, error=end.error)
     if end.status is PacketStatus.GAVE_UP:
         return GiveUp(end.error, wake_lane=True)

@@ -36,7 +36,9 @@ class Unserved:
 
 
 class SharedQueue(JobQueue, Protocol):
-    """Raises QueueUnavailable while it cannot be reached."""
+    """Raises QueueUnavailable while it cannot be reached. `identity` tells it from every other one."""
+
+    identity: str
 
     def standings(self, job_ids: Sequence[str]) -> Mapping[str, Standing]:
         """Return how jobs stand, by their ids, of those that are there: one question however many they are."""

@@ -78,6 +78,8 @@ class PostgresQueue:
             self.storage, self.place = SharedStorage(url), _place(url)
         except psycopg.ProgrammingError:
             raise NotSetUp("queue.url is no URL of a PostgreSQL database (not shown: it may hold a password)") from None
+        self.identity = ""
+        """What tells this queue from every other."""
         self._host = host
         self._account = account
         self._serves = serves
@@ -295,14 +297,15 @@ class PostgresQueue:
         self._working.abandon(claim)
 
     def _opened(self) -> str:
-        """Bring the tables forward; return the channel, which is the schema's own as the tables are."""
+        """Bring the tables forward and learn which they are; return the channel, the schema's own as they are."""
         try:
             with self._connections.one() as connection:
                 schema.prepare(connection, self.place)
-                row = connection.execute("SELECT current_schema() AS name").fetchone()
+                row = connection.execute("SELECT current_schema() AS name, id FROM memsyncd_identity").fetchone()
         except psycopg.Error as error:
             raise errors.unavailable(error) from error
-        assert row is not None  # a constant
+        assert row is not None  # its one row
+        self.identity = str(row["id"])
         return f"{self.storage.channel}.{hashlib.blake2b(row['name'].encode(), digest_size=8).hexdigest()}"
 
     def _wake(self, which: str, value: object) -> int:

@@ -37,6 +37,7 @@ class Shared(SqliteQueue):
     """Tells how jobs stand as PostgresQueue does, and how often it was asked."""
 
     asked = 0
+    identity = "one"
 
     def standings(self, job_ids: Sequence[str]) -> Mapping[str, Standing]:
         self.asked += 1
@@ -61,7 +62,7 @@ class Sharing:
         self.newer = 0
         self.ends: list[tuple[str, End]] = []
         self.runs: list[tuple[str, Outcome]] = []
-        self.shared = self._opened()
+        self.shared = self.opened("shared.sqlite3")
         clock = self.edge.hands.clock()
         self.worker = Worker(
             account=self._account,
@@ -88,9 +89,10 @@ class Sharing:
             LEARN: lambda context, **_: learn(context, learner),
         }
 
-    def _opened(self) -> Shared:
+    def opened(self, name: str) -> Shared:
+        """Open a queue for several machines."""
         return Shared(
-            self.directory / "shared.sqlite3",
+            self.directory / name,
             clock=self.edge.hands.clock(),
             policy=Policy(),
             counters=Counters(),

@@ -121,3 +121,24 @@ def test_what_was_given_up_is_looked_at_seldom_and_what_is_gone_no_more(fleet: S
     fleet.shared.asked = 0
     fleet.work(IDLE_SECONDS)
     assert fleet.shared.asked <= 1
+
+
+def test_what_lies_in_another_queue_is_neither_lost_nor_over(fleet: Sharing) -> None:
+    """`queue.url` names another one now: nothing is put in twice, nothing taken for delivered, however long it is so; with
+    the first one again its end is learned."""
+    put_in(fleet, 1)
+    fleet.edge.run(LONGEST_SECONDS)
+    first, first_identity = fleet.shared, fleet.shared.identity
+    fleet.shared = fleet.opened("other.sqlite3")
+    fleet.shared.identity = "two"
+    fleet.edge.queue.wake(LEARN)
+    fleet.edge.run(3 * 86_400.0)
+    assert fleet.edge.packet().status == PacketStatus.SHARED
+    assert fleet.jobs() == []
+    fleet.shared.close()
+    fleet.shared = first
+    assert fleet.shared.identity == first_identity
+    fleet.edge.queue.wake(LEARN)
+    fleet.work(60.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert len(fleet.platform.committed) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from jobs.delivery import FLUSH
 from jobs.fleet.ends import NO_MORE
-from jobs.fleet.share import IN_SHARED_QUEUE
+from jobs.fleet.share import ELSEWHERE, IN_SHARED_QUEUE
 from jobs.flush import flush as plain_flush
 from jobs.job import JobState
 from jobs.recovery import reconcile, retry_by_person
@@ -244,6 +244,28 @@ def test_a_plugins_packet_that_was_delivered_and_pruned_is_not_sent_again(tmp_pa
             fleet.edge.hands.move(2.0)
         fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
         assert fleet.jobs() == []
+        fleet.work(120.0)
+        assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+        assert fleet.platform.count("add") == 1
+    finally:
+        fleet.close()
+
+
+def test_a_plugins_packet_that_lies_in_another_queue_is_not_put_in_again(tmp_path: Path) -> None:
+    """Both queues' workers would deliver it."""
+    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
+        connection.executescript(PLUGIN_TABLES)
+    fleet = Sharing(tmp_path, own=False)
+    try:
+        fleet.edge.ask(handoff="h")
+        fleet.edge.run(1.0)
+        first, fleet.shared = fleet.shared, fleet.opened("other.sqlite3")
+        fleet.shared.identity = "two"
+        fleet.edge.run(600.0)
+        assert fleet.jobs() == []
+        assert [job.reason for job in fleet.edge.queue.jobs(kind=FLUSH)] == [ELSEWHERE]
+        fleet.shared.close()
+        fleet.shared = first
         fleet.work(120.0)
         assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
         assert fleet.platform.count("add") == 1

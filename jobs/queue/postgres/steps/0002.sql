@@ -11,6 +11,10 @@ CREATE TABLE memsyncd_workers (
     seen_at float8 NOT NULL
 );
 
+-- What tells this queue from every other, also in a copy of it: what an edge has put into one is not looked for in another.
+CREATE TABLE memsyncd_identity (id text NOT NULL);
+INSERT INTO memsyncd_identity VALUES (gen_random_uuid());
+
 -- Take the next job, in one round trip: an account's turn is over with each job it gets (`p_after` had the last one);
 -- within the account the first of each destination by priority, then first come.
 -- Returns one row: the claimed job; or one without a key, whose state tells why: none; contended: there are some, and
