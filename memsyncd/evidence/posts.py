@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 
 from memsyncd.evidence import packet_rows
 from memsyncd.evidence.event import Packet, PacketStatus, Post
@@ -24,7 +23,12 @@ def posts(connection: sqlite3.Connection, shape: Shape, packet_id: str) -> Seque
 
 def begin(connection: sqlite3.Connection, packet_id: str, batch: int, at: float) -> None:
     """Write down that the batch's request is about to leave."""
-    _write(connection, Post(packet_id, batch, started_at=at))
+    connection.execute(
+        """INSERT INTO memsyncd_posts(packet_id, batch, started_at, event_id, waiting_since) VALUES (?, ?, ?, '', 0)
+        ON CONFLICT DO UPDATE SET started_at = excluded.started_at, event_id = excluded.event_id,
+            waiting_since = excluded.waiting_since""",
+        (packet_id, batch, at),
+    )
 
 
 def accept(connection: sqlite3.Connection, shape: Shape, packet: Packet, post: Post, *, batches: int) -> None:
@@ -39,10 +43,7 @@ def accept(connection: sqlite3.Connection, shape: Shape, packet: Packet, post: P
         semantic_event_id=json.dumps(slots),
         status=PacketStatus.QUEUED.value,
     )
-    started = connection.execute(
-        "SELECT started_at FROM memsyncd_posts WHERE packet_id = ? AND batch = ?", (packet.packet_id, post.batch)
-    ).fetchone()
-    _write(connection, replace(post, started_at=started[0] if started else post.started_at))
+    _wait(connection, post)
 
 
 def refuse(connection: sqlite3.Connection, packet_id: str, batch: int) -> None:
@@ -81,12 +82,7 @@ def restart_wait(connection: sqlite3.Connection, packet: Packet, at: float) -> N
     """Begin the wait of every filled slot anew, also of those a plugin filled, which had no post until now."""
     for batch, slot in enumerate(packet.slots):
         if slot:
-            connection.execute(
-                """INSERT INTO memsyncd_posts(packet_id, batch, started_at, event_id, waiting_since)
-                VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
-                SET event_id = excluded.event_id, waiting_since = excluded.waiting_since""",
-                (packet.packet_id, batch, at, slot, at),
-            )
+            _wait(connection, Post(packet.packet_id, batch, at, slot, waiting_since=at))
 
 
 def drop(connection: sqlite3.Connection, packet_id: str) -> None:
@@ -94,10 +90,10 @@ def drop(connection: sqlite3.Connection, packet_id: str) -> None:
     connection.execute("DELETE FROM memsyncd_posts WHERE packet_id = ?", (packet_id,))
 
 
-def _write(connection: sqlite3.Connection, post: Post) -> None:
+def _wait(connection: sqlite3.Connection, post: Post) -> None:
+    """Keep a post's event and the begin of its wait; when it was sent stays as it was written down before."""
     connection.execute(
         """INSERT INTO memsyncd_posts(packet_id, batch, started_at, event_id, waiting_since) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET started_at = excluded.started_at, event_id = excluded.event_id,
-            waiting_since = excluded.waiting_since""",
+        ON CONFLICT DO UPDATE SET event_id = excluded.event_id, waiting_since = excluded.waiting_since""",
         (post.packet_id, post.batch, post.started_at, post.event_id, post.waiting_since),
     )

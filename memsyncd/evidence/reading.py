@@ -4,7 +4,6 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from memsyncd.evidence import payloads
@@ -44,13 +43,9 @@ def scope(connection: sqlite3.Connection, shape: Shape, session_id: str, project
         if first is None:
             return None
         row = (*first, *(row or (None,) * len(_SCOPE_COLUMNS))[2:])
-    texts = [_text(value) for value in row]
-    pinned = Scope(*texts)
-    return replace(
-        pinned,
-        branch=pinned.branch or "detached",
-        project_id=pinned.project_id or project_of(pinned.app_id, pinned.repo_id),
-    )
+    repo_id, app_id, project_id, root, branch, head_sha, directory = map(_text, row)
+    project_id = project_id or project_of(app_id, repo_id)
+    return Scope(repo_id, app_id, project_id, root, branch or "detached", head_sha, directory)
 
 
 def unflushed(
