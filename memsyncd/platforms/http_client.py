@@ -69,7 +69,7 @@ class HttpClient:
         self.base = base_url(url)
         self._url = functools.lru_cache(PATHS_KEPT)(self._url_of)
         self._open_transport = open_transport
-        self._network = Network(clock.monotonic, resolve, is_here)
+        self._network = Network(clock.up, resolve, is_here)
         self._free = threading.Condition()
         self._places = parallel
         self._places_taken = 0

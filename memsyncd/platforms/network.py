@@ -53,15 +53,19 @@ class Call:
 
 
 class Network(httpcore.NetworkBackend):
-    """Opens connections. One of it serves all threads; a call is bound to the thread that makes it."""
+    """Opens connections. One of it serves all threads; a call is bound to the thread that makes it.
+
+    `up` gives seconds, those that the system sleeps included: after its sleep a call's time is over, and nothing of it
+    may leave any more.
+    """
 
     def __init__(
         self,
-        monotonic: Callable[[], float],
+        up: Callable[[], float],
         resolve: addresses.Resolve = addresses.system_resolver,
         is_here: addresses.IsHere | None = None,
     ) -> None:
-        self._monotonic = monotonic
+        self._up = up
         self.connections = Connections(is_here)
         self._calls = threading.local()
         self._changed = threading.Condition()
@@ -72,7 +76,7 @@ class Network(httpcore.NetworkBackend):
     @contextlib.contextmanager
     def call(self, seconds: float) -> Iterator[Call]:
         """Bind a call of at most `seconds` in all to this thread while the block runs."""
-        call = Call(self._monotonic() + seconds)
+        call = Call(self._up() + seconds)
         self._calls.now = call
         try:
             yield call
@@ -105,7 +109,7 @@ class Network(httpcore.NetworkBackend):
     def remaining(self, timeout: float | None) -> float:
         """Return the seconds left of `timeout` and of the present call, whichever is less; infinity for neither."""
         call: Call | None = getattr(self._calls, "now", None)
-        left = math.inf if call is None else call.deadline - self._monotonic()
+        left = math.inf if call is None else call.deadline - self._up()
         return left if timeout is None else min(left, timeout)
 
     def note_sent(self) -> None:
@@ -135,11 +139,11 @@ class Network(httpcore.NetworkBackend):
         socket_options: Iterable[SocketOption] | None = None,  # noqa: ARG002  (httpcore's signature)
     ) -> httpcore.NetworkStream:
         """Connect to the first address of `host` that answers; each gets its share of the time left."""
-        ends = self._monotonic() + self.remaining(timeout)
+        ends = self._up() + self.remaining(timeout)
         found = self._addresses(host, port, ends)
         error: Exception = NameNotFoundError(f"{host} has no address")
         for position, (family, address) in enumerate(found):
-            share = (ends - self._monotonic()) / (len(found) - position)
+            share = (ends - self._up()) / (len(found) - position)
             try:
                 opened = self._connect(family, address, share)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as failure:
@@ -182,7 +186,7 @@ class Network(httpcore.NetworkBackend):
             return (own,)
         with self._changed:
             lookup = self._lookups.start(host, port)
-            self._changed.wait_for(lambda: lookup.done or self.ended, max(0.0, ends - self._monotonic()))
+            self._changed.wait_for(lambda: lookup.done or self.ended, max(0.0, ends - self._up()))
             self._raise_if_ended()
         if not lookup.done:
             raise httpcore.ConnectTimeout(f"no name server told the address of {host} in time")

@@ -3,6 +3,7 @@
 Somebody looks on the platform meanwhile, finds nothing, and sends it again.
 """
 
+import itertools
 import os
 import signal
 import socket
@@ -11,9 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import httpcore
+import httpx
 import pytest
 
+from memsyncd.clock import Clock
+from memsyncd.platforms.http_client import HttpClient
 from memsyncd.platforms.network import UNACKNOWLEDGED_MS, Network
+from memsyncd.platforms.platform import Unreachable
+from memsyncd.platforms.transport import HttpSettings, open_transport
 
 BODY = b"x" * 200_000
 """More than the deaf server takes in, less than the kernel here keeps to send."""
@@ -105,3 +111,14 @@ def test_a_process_that_stood_still_past_the_calls_time_sends_nothing_more(deaf:
                 stream.write(b"request", 5.0)
         stream.close()
         assert arrived(server) == 0
+
+
+def test_a_system_that_slept_past_the_calls_time_sends_nothing_more(deaf: socket.socket) -> None:
+    """What a system sleeps counts: its claims, which go by another's clock, have run out."""
+    slept = itertools.chain([0.0], itertools.repeat(60.0))  # between the call's begin and its connection
+    clock = Clock(monotonic=lambda: 0.0, up=lambda: next(slept))
+    host, port = deaf.getsockname()
+    url = httpx.URL(f"http://{host}:{port}")
+    client = HttpClient(str(url), lambda network: open_transport(url, HttpSettings(), network, {}), clock)
+    with closing(client), pytest.raises(Unreachable):
+        client.call("POST", "/", headers={}, body=b"request", seconds=1.0, safe=False)
