@@ -25,6 +25,7 @@ from jobs.fleet.ends import End
 from jobs.fleet.learn import Learner
 from jobs.fleet.share import Edge, lost
 from jobs.flush import EXTRACTION_OPEN
+from jobs.queue.claims import LEASE_SECONDS
 from jobs.queue.policy import Policy
 from jobs.queue.shared import open_shared
 from memsyncd.counters import Counters
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from jobs.queue.postgres.queue import PostgresQueue
 
 log = structlog.get_logger()
+
+BESIDE_REQUEST_SECONDS = 30.0
+"""Of a claim, beside its request: a place among the calls in the air is waited for, and a stop of the process met."""
 
 SCHEMES = ("postgresql://", "postgres://")
 
@@ -87,6 +91,7 @@ def fleet_of(
             account=queue.account,
             sealing=sealing,
             serves=lambda: accounts.serves,
+            lease=lease_of(settings),
         )
 
     connection = Connection(opened)
@@ -124,6 +129,12 @@ def fleet_of(
         troubles=troubles,
         keeps=(settings.retention.jobs_days, settings.retention.dead_days),
     )
+
+
+def lease_of(settings: Settings) -> float:
+    """Return for how many seconds a claim lasts: for longer than a request may be on its way, however the settings have
+    it, for one that was cut off from the database ends its request and renews no claim."""
+    return max(LEASE_SECONDS, settings.http.timeout_seconds + BESIDE_REQUEST_SECONDS)
 
 
 def _check(settings: Settings) -> None:

@@ -5,7 +5,6 @@ The daemon knows nothing of it.
 """
 
 import sys
-from functools import partial
 
 from daemon import app
 from daemon.fleet import composing, fleet
@@ -13,10 +12,9 @@ from jobs import failures
 from jobs.fleet import deliver, learn, share
 from jobs.queue import claiming_huey, doorbell
 from jobs.queue.postgres import listening, reading, serving, storage
-from jobs.queue.shared import open_shared
 
 if __name__ == "__main__":
-    composing.open_shared = partial(open_shared, lease=float(sys.argv[1]))
+    composing.lease_of = lambda _: float(sys.argv[1])
     app.TICK_SECONDS = 0.5
     fleet.UPKEEP_SECONDS, fleet.SILENT_SECONDS = 1.0, 2.0
     deliver.LOOK_AFTER_SECONDS = 1.0
