@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -56,7 +57,7 @@ def export_to(
             for line in lines():
                 write(line)
         else:
-            _write_private(target, lines())
+            _write_file(target, lines())
     except (PlatformError, NoteError) as error:
         raise ExportFailed(f"Nothing was exported: {error}.") from error
     except OSError as error:
@@ -81,6 +82,20 @@ def _told(elsewhere: Elsewhere) -> dict[str, Any]:
 def _notes(places: Places) -> Iterator[dict[str, object]]:
     with closing(NoteStore(places.memory_file, Clock())) as store:
         yield from store.export_rows()
+
+
+def _write_file(target: Path, lines: Iterator[str]) -> None:
+    """Write a private file, whole or not at all. A device or a pipe is written to as it is: a file renamed onto
+    /dev/null would be there in its place, for everybody."""
+    try:
+        is_file = stat.S_ISREG(target.stat().st_mode)
+    except FileNotFoundError:
+        is_file = True
+    if is_file:
+        return _write_private(target, lines)
+    with open(os.open(target, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC), "w", encoding="ascii", newline="\n") as file:
+        file.writelines(line + "\n" for line in lines)
+    return None
 
 
 def _write_private(target: Path, lines: Iterator[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -162,3 +163,19 @@ def test_a_platform_that_fails_half_way_leaves_no_file(ground: Ground) -> None:
     with pytest.raises(ExportFailed, match="Nothing was exported"):
         ground.export()
     assert [path.name for path in ground.root.iterdir()] == ["m"]
+
+
+def test_a_pipe_or_a_device_is_written_to_as_it_is(ground: Ground) -> None:
+    """A file renamed onto /dev/null, by root, would be there for every program of the machine."""
+    ground.worked_on(SHOP)
+    ground.remembers("goes down the pipe", "ada", SHOP.project_id)
+    pipe = ground.root / "export.jsonl"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_text)
+        counts = export_to(
+            pipe, ground.places, load(ground.places, ground.environ, {}).settings, ground.environ, write=print
+        )
+        assert (counts["memories"], "goes down the pipe" in read.result(10)) == (1, True)
+    assert pipe.is_fifo()
+    assert sorted(path.name for path in ground.root.iterdir()) == ["export.jsonl", "m"]
