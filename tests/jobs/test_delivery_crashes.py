@@ -19,6 +19,8 @@ from memsyncd.platforms.platform import ExtractionState
 from tests.fakes.scripted_platform import Add, ScriptedPlatform
 from tests.jobs.delivering import MEMORY, Crash, Delivering
 
+pytestmark = pytest.mark.no_cover  # hundreds of deliveries; each step's own tests run every line
+
 WRITES = frozenset(
     {"prepare", "begin_post", "accept_post", "refuse_post", "fail_packet", "close_packet", "forget_slot",
      "restart_wait", "reopen_packet"}

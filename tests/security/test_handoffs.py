@@ -115,6 +115,7 @@ def test_a_tool_s_words_are_kept_within_bounds(at: Ingesting, hook_input: dict[s
     assert size < 200_000
 
 
+@pytest.mark.no_cover  # ten thousand times the same lines
 def test_a_flood_is_taken_in_piece_by_piece(at: Ingesting) -> None:
     """Ten thousand of them: batches of a hundred, nothing left, and what is remembered of them stays small."""
     for number in range(10_000):

@@ -189,6 +189,7 @@ def test_a_name_of_any_characters_is_one_directory(tmp_path: Path, resolver: Sco
     assert not (tmp_path / "touched").exists()
 
 
+@pytest.mark.no_cover  # tracing would be measured too
 @pytest.mark.parametrize(
     "text",
     [

@@ -21,6 +21,8 @@ from memsyncd.scope import config, remote
 from memsyncd.transcripts.reader import Reader
 from memsyncd.transcripts.sources import SOURCES
 
+pytestmark = pytest.mark.no_cover  # tracing would be measured too
+
 SMALL, LARGE = 8_000, 32_000
 QUICK_SECONDS = 0.04
 MOST_TIMES = 9.0

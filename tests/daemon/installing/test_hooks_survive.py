@@ -24,6 +24,8 @@ from daemon.installing.harnesses import HARNESSES
 from daemon.installing.hooks import Around
 from tests.daemon.installing.documents import NAMED_HOOKS, settings_documents, toml_documents, written
 
+pytestmark = pytest.mark.no_cover  # drawn files in plenty; each form's own tests run every line
+
 JSON_HARNESSES = [name for name, harness in HARNESSES.items() if harness.form in ("groups", "list", "object")]
 Read = Callable[[str], Any]
 

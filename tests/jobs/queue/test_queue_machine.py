@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
@@ -17,6 +18,8 @@ from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
 from jobs.queue.claims import Claim
 from tests.jobs.queue.queue_model import Model, Row
 from tests.jobs.queue.queues import FACTORIES, LEASE, World
+
+pytestmark = pytest.mark.no_cover  # thousands of steps; the queue's own tests run every line
 
 IDS = [f"j{n}" for n in range(16)]
 LANES = ["", "s1", "s2"]

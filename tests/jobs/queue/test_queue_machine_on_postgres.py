@@ -1,8 +1,11 @@
 """The same machine on the shared queue, with fewer examples: a statement there costs a journey to the server."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.jobs.queue.test_queue_machine import QueueMachine
+
+pytestmark = pytest.mark.no_cover  # as in test_queue_machine.py
 
 
 class SharedQueueMachine(QueueMachine):

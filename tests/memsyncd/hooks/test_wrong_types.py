@@ -15,6 +15,8 @@ from memsyncd.hooks.record import Record
 from tests.memsyncd.hooks import payloads
 from tests.memsyncd.hooks.payloads import Recorded
 
+pytestmark = pytest.mark.no_cover  # 2,000 drawn payloads; the adapters' own tests run every line
+
 MEANING = [each for each in payloads.recorded() if ADAPTERS[each.harness].events[each.event].action]
 TEXTS = st.text(max_size=20) | st.sampled_from(
     ["apply_patch", "Shell", "*** Begin Patch\n*** Add File: x\n+y", '{"exit_code": 1}', "{", "\ud800", "/a/b", "\0"]

@@ -9,6 +9,8 @@ import pytest
 from memsyncd.transcripts.dialogue import Dialogue
 from memsyncd.transcripts.turn import ASSISTANT, USER, Branched, Linked, Rewound, Said, Step, Turn, Undone
 
+pytestmark = pytest.mark.no_cover  # tracing would be measured too; the formats' tests run every line
+
 MANY = 1_000
 TIMES = 8
 AT_MOST = 24

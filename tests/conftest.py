@@ -1,0 +1,29 @@
+"""What holds for a whole run."""
+
+from collections.abc import Generator
+
+import pytest
+from coverage import Coverage
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "beside others",
+    suppress_health_check=[HealthCheck.too_slow],  # it looks at the wall's clock: what it finds slow is a busy machine
+)
+settings.load_profile("beside others")
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Run a test that is marked `no_cover` without any tracing. pytest-cov sets aside its own coverage; in a worker there
+    are others below, which would go on: what starts in any process of the run, and one of pytest-cov for a run without
+    workers."""
+    aside: list[Coverage] = []
+    while item.get_closest_marker("no_cover") and (running := Coverage.current()):
+        running.stop()
+        aside.append(running)
+    try:
+        return (yield)
+    finally:
+        for stopped in reversed(aside):
+            stopped.start()
