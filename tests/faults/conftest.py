@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import uncounted
 from tests.end_to_end.conftest import Home, api, home, hosted
 from tests.fakes.mem0_api import FakeMem0
 from tests.faults.disks import FailingDisk, SmallDisk
@@ -39,7 +40,8 @@ def need_root() -> None:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every daemon here look often, and keep what hooks leave in a run-time directory out of this machine's."""
+    """Let every daemon here look often, uncounted, and keep what hooks leave in a run-time directory out of this machine's."""
+    uncounted.leave_out(monkeypatch)
     plain = Home.__init__
 
     def made(self: Home, root: Path, api: FakeMem0 | None = None) -> None:
