@@ -46,7 +46,7 @@ soak: .venv/installed-dev
 
 # Ten million inputs, two targets at a time: docs/reliability.md, Bad input.
 fuzz: .venv/installed-fuzz
-	$(BIN)/python -m tests.fuzz --workers $(WORKERS)
+	$(BIN)/python -m tests.fuzz --workers 2
 
 # Coding agents' own programs against fakes of their models: docs/harnesses.md.
 real-clients: .venv/installed-dev .clients/installed .clients/kimi-cli
