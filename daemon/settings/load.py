@@ -1,7 +1,7 @@
 """Settings put together: file, then environment, then command line, each effective value with where it is from."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import msgspec
 
 from daemon.configuration_error import ConfigurationError
 from daemon.places import Places
-from daemon.settings import environment, toml_file
+from daemon.settings import environment, places_named, toml_file
 from daemon.settings.keys import KEYS, ValueFault, nearest
 from daemon.settings.schema import Settings, Spool
 from memsyncd.platforms.wildcards import is_wildcard
@@ -153,30 +153,28 @@ def _identify(values: dict[str, Any], origins: dict[str, str], environ: Mapping[
 
 
 def _resolve_paths(values: dict[str, Any], places: Places, origins: Mapping[str, str]) -> list[str]:
-    faults = []
+    faults: list[str] = []
+
+    def resolved(name: str, shown_as: str, given: str, to: Callable[[str, Path], str]) -> str:
+        try:
+            return to(given, places.home)
+        except ValueFault as error:
+            told = toml_file.shown(shown_as, given)
+            faults.append(f"{shown_as} ({origins[name]}) is {told}, but takes {error}.")
+            return given
+
     for name in _PATHS:
         if values.get(name):
-            values[name] = _expand(values[name], places.home)
-            if not Path(values[name]).is_absolute():
-                faults.append(_not_absolute(name, values[name], origins[name]))
-    values["exclude"] = [_expand(pattern, places.home) for pattern in values.get("exclude", [])]
-    spools = [Spool(path=_expand(spool.path, places.home), harness=spool.harness) for spool in values.get("spools", [])]
-    faults += [
-        _not_absolute("the path of a spool", spool.path, origins["spools"])
-        for spool in spools
-        if not Path(spool.path).is_absolute()
+            values[name] = resolved(name, name, values[name], places_named.path)
+    values["exclude"] = [
+        resolved("exclude", "a pattern of exclude", given, places_named.pattern) for given in values.get("exclude", [])
     ]
-    values["spools"] = [Spool(path=spool.path, harness=spool.harness or _harness(spool.path)) for spool in spools]
+    spools = [
+        Spool(path=resolved("spools", "the path of a spool", each.path, places_named.path), harness=each.harness)
+        for each in values.get("spools", [])
+    ]
+    values["spools"] = [Spool(path=each.path, harness=each.harness or _harness(each.path)) for each in spools]
     return faults
-
-
-def _not_absolute(name: str, path: str, origin: str) -> str:
-    given = toml_file.shown(name, path)
-    return f"{name} ({origin}) is {given}, but takes an absolute path, or one that begins with ~/."
-
-
-def _expand(path: str, home: Path) -> str:
-    return str(home) + path[1:] if path == "~" or path.startswith("~/") else path
 
 
 def _harness(path: str) -> str:

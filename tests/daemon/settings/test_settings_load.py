@@ -1,5 +1,7 @@
 """Settings put together: what wins, where it is from, and what only shows together."""
 
+import json
+import pwd
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,49 @@ def test_exclusions_are_resolved_against_the_home(read: Load) -> None:
     text = "exclude = ['~/clients/**', '**/secret', '~']\n"
     assert read(text).settings.exclude == ["/home/ada/clients/**", "**/secret", "/home/ada"]
     assert read(text, {"MEMSYNCD_EXCLUDE": "~/a:/b"}).settings.exclude == ["/home/ada/a", "/b"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cure"),
+    [
+        ("clients/**", "begins with ~/, or with **/ for any place"),
+        ("./clients", "absolute"),
+        ("!/w/clients", "absolute"),
+        ("", "take it out"),
+        ("  ", "take it out"),
+        ("/w/clients ", "white space"),
+        ("$HOME/clients/**", "~/ is your home"),
+        ("/home/${USER}/clients", "without variables"),
+        ("/home/$USER/clients", "without variables"),
+        ("~nosuch-user/**", "nobody is called 'nosuch-user'"),
+        ("/", "memsyncd pause"),
+        ("/**", "memsyncd pause"),
+        ("**", "memsyncd pause"),
+        ("/*/**", "memsyncd pause"),
+        ("/w/{a,b}/**", "a pattern of its own for each"),
+        ("/w/*/../x", "behind a wildcard"),
+        ("/w/*//x", "behind a wildcard"),
+    ],
+)
+def test_an_exclusion_of_nothing_or_of_everything_is_a_fault(read: Load, pattern: str, cure: str) -> None:
+    """Who writes one believes a project is kept out; the sentence says where it stands and what to write."""
+    (only,) = sentences(read, f"discover = true\nexclude = [{json.dumps(pattern)}, '/w/right']\n")
+    assert "config.toml:2" in only and "exclude" in only and cure in only
+
+
+def test_what_an_exclusion_may_look_like(read: Load) -> None:
+    """Another user's home, a name with a dollar, and a way through `..` that is looked up all name something."""
+    patterns = ["~root/x", "/w/a$b", "/w/../x/*", "/w/{one}", "*.secret", "/w/*/"]
+    home = pwd.getpwnam("root").pw_dir.rstrip("/")
+    assert read(f"exclude = {json.dumps(patterns)}").settings.exclude == [f"{home}/x", *patterns[1:]]
+
+
+@pytest.mark.parametrize("path", ["$HOME/x", "~nosuch-user/x", "/srv/$NAME/x"])
+@pytest.mark.parametrize("key", ["platform.api_key_file", "queue.keys_directory", "spools"])
+def test_a_path_that_names_nothing_is_a_fault(read: Load, key: str, path: str) -> None:
+    """Wherever a setting takes a path."""
+    (only,) = sentences(read, "", {}, **{key.replace(".", "__"): path})
+    assert ("spool" if key == "spools" else key) in only and "but takes" in only
 
 
 @pytest.mark.parametrize("key", ["platform.api_key_file", "http.ca_file", "agent_memory_path"])
