@@ -29,6 +29,7 @@ from daemon.upkeep import Upkeep
 from jobs.queue.errors import QueueDamaged
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
+from memsyncd.evidence.database import SET_ASIDE as EVIDENCE_SET_ASIDE
 
 STOP_SECONDS = 3.0
 """What running jobs get to end in after SIGTERM; with the rest the daemon is gone within 5 s (issue item 7)."""
@@ -136,6 +137,7 @@ class Daemon:
                 self.on_ready()
             await (self._until_all_done(socket) if once else self._until_stopped(socket))
             if once and self.reread_settings is None:  # else the next run comes to the end of it
+                await loop.run_in_executor(None, self.upkeep.log_kept_copies)
                 self.on_done(summary(self.parts))
         finally:
             self.view.phase = Phase.STOPPING
@@ -153,7 +155,7 @@ class Daemon:
         if self._lost:
             log.error("lock-lost", why=self._lost)
             return 1
-        return 1 if once and self.observer.gave_up else 0
+        return 1 if once and (self.observer.gave_up or EVIDENCE_SET_ASIDE in self.parts.counters.snapshot()) else 0
 
     def _start(self) -> None:
         voided = self.parts.queue.void_claims()
@@ -234,7 +236,7 @@ class Daemon:
     async def _round(self, socket: HttpSocket) -> None:
         await self.rounds.go(socket)
         if self.rounds.is_queue_damaged and not self._stopping.is_set():
-            log.error("queue-damaged", run_id=self.run_id, queue=str(self.places.queue_file))
+            log.error("queue-damaged", run_id=self.run_id, file=str(self.places.queue_file))
             self.reread_settings = self.parts.settings  # the next run sets it aside and queues anew what is on disk
             self._end()
 

@@ -116,7 +116,7 @@ def compose(
     clock, counters = Clock(), Counters()
     findings, journal = Findings(clock), Journal(clock)
     key_source = KeySource.from_settings(settings, environ, clock)
-    queue = _queue(places, settings, clock, counters, findings)
+    queue = _queue(places, settings, clock, counters)
     platform = platform_of(places, settings, key_source, clock)
     index = index_of(platform, places.memory_file, clock, counters)
     serves = settings.queue.role != "worker" or not settings.queue.url
@@ -278,11 +278,10 @@ def policy_of(settings: Settings) -> Policy:
     )
 
 
-def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters, findings: Findings) -> SqliteQueue:
+def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters) -> SqliteQueue:
     try:
-        kept = set_aside_damaged(places.queue_file, clock.wall())
-        if kept:
-            findings.report("queue-renewed", str(places.queue_file), f"kept as {kept}")
+        if set_aside_damaged(places.queue_file, clock.wall()):
+            counters.add("queues_set_aside")
         return SqliteQueue(
             places.queue_file,
             clock=clock,

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import structlog
 
 from daemon.compose import Parts
+from daemon.status.kept_copies import kept_copies
+from daemon.status.problems import problem_of
 from daemon.telemetry.starting import KIND as TELEMETRY
 from jobs.delivery import CHECKPOINT, FLUSH
 from jobs.fleet.learn import LEARN
@@ -70,7 +72,8 @@ class Observer:
 
 
 def summary(parts: Parts) -> str:
-    """Say what a run has done, for people: delivered, refused, put off and why (CONTRACT: `run --once`)."""
+    """Say what a run has done, for people: delivered, refused, put off and why (CONTRACT: `run --once`); and, a line
+    each, which damaged files are kept, for what is in them is not delivered by any run."""
     counted = parts.counters.snapshot()
     words = [
         (counted.get("packets_delivered", 0), "delivered"),
@@ -83,7 +86,9 @@ def summary(parts: Parts) -> str:
     held = parts.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=1_000)
     if held:
         told.append(f"{len(held):,} put off ({held[0].reason})")
-    return f"Packets: {', '.join(told)}." if told else "Nothing was due."
+    kept = (problem_of(finding) for finding in kept_copies(parts.places, parts.served.spools()))
+    lines = [f"Packets: {', '.join(told)}." if told else "Nothing was due."]
+    return "\n".join(lines + [f"{problem.message} {problem.remedy}" for problem in kept])
 
 
 def _told(outcome: Outcome) -> tuple[str, str]:

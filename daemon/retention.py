@@ -1,8 +1,9 @@
 """What has had its days is deleted: delivered evidence, jobs that are over, dead letters. In small steps, so that no
 lock is held long, and each of them whole: a kill between any two leaves nothing half deleted.
 
-Evidence goes from this daemon's own spools only, and only once its delivery was confirmed. Nothing goes while the clock
-is not believed.
+Evidence goes from this daemon's own spools only, and only once its delivery was confirmed: a damaged copy of it, which
+may hold what was never sent, stays until somebody has taken it away. Nothing goes while
+the clock is not believed.
 """
 
 from collections.abc import Callable, Iterator
@@ -108,8 +109,6 @@ class Retention:
             return
         for directory, counter in ((spool.dead, "dead_letters_expired"), (spool.corrupt, "corrupt_expired")):
             yield from self._delete(expiring.old_letters(directory, before), counter)
-        if spool.own:
-            yield from self._delete(expiring.old_copies(spool.evidence, before), "evidence_copies_expired")
 
     def _expire_queue_copies(self) -> Iterator[None]:
         before = self._before(self._parts.settings.retention.dead_days)

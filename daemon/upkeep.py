@@ -21,6 +21,7 @@ from daemon.memory_watch import MemoryWatch
 from daemon.note_sweep import NoteSweep
 from daemon.pause_watch import PauseWatch
 from daemon.session_watch import SessionWatch
+from daemon.status.kept_copies import kept_copies
 from daemon.telemetry.starting import at_start as telemetry_at_start
 from daemon.telemetry.starting import look as look_at_telemetry
 from daemon.tidying import Tidying
@@ -57,6 +58,7 @@ class Upkeep:
         self._spools_changed_at = 0
         self._session_watch = SessionWatch(parts)
         self._odd: dict[str, set[str]] = {}
+        self._kept: set[str] = set()
         self.spools_changed = False
         self.on_released: Callable[[], None] = lambda: None
 
@@ -76,6 +78,14 @@ class Upkeep:
         self._guarded("telemetry", partial(telemetry_at_start, parts))
         self._guarded("extractor", partial(extractor_at_start, parts.queue, parts.model))
 
+    def log_kept_copies(self) -> None:
+        """Write a line to the log for each damaged file that is kept, once in a run."""
+        parts = self._parts
+        kept = {finding.where: finding.code for finding in kept_copies(parts.places, parts.served.spools())}
+        for where in sorted(kept.keys() - self._kept):
+            log.warning(kept[where], file=where)
+        self._kept = set(kept)
+
     def maintain(self) -> None:
         """Serve what is new, give back stale claims, sweep, and queue what the evidence calls for."""
         self.refresh()
@@ -83,6 +93,7 @@ class Upkeep:
         for spool in self._parts.served.spools():
             self._guarded(f"sweep {spool.name}", partial(self._sweep, spool))
         self._guarded("sweep", self._sweep_data)
+        self._guarded("damaged copies", self.log_kept_copies)
         for spool, store in self._parts.served.stores():
             self._guarded(f"packets {spool.name}", partial(self._reconcile, spool, store))
             self._guarded(f"sessions {spool.name}", partial(self._session_watch.look, spool, store))

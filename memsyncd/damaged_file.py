@@ -60,25 +60,26 @@ def set_aside(path: Path, now: float) -> tuple[Path, int]:
 
     No connection may be open on it. Raises OSError.
     """
-    copies = _copies(path)
-    epoch = max(int(now), *(_epoch(copy) + 1 for copy in copies)) if copies else int(now)
-    target = path.with_name(f"{path.name}{MARK}{epoch}")
+    kept = copies(path)
+    number = max(int(now), *(epoch(copy) + 1 for copy in kept)) if kept else int(now)
+    target = path.with_name(f"{path.name}{MARK}{number}")
     for suffix in COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{suffix}").rename(f"{target}{suffix}")
     path.rename(target)
-    dropped = [*copies, target][:-KEPT_COPIES]
+    dropped = [*kept, target][:-KEPT_COPIES]
     for copy in dropped:
         for name in (copy, *(Path(f"{copy}{suffix}") for suffix in COMPANIONS)):
             name.unlink(missing_ok=True)
     return target, len(dropped)
 
 
-def _copies(path: Path) -> Sequence[Path]:
-    """Return the damaged copies beside `path`, oldest first."""
+def copies(path: Path) -> Sequence[Path]:
+    """Return the damaged copies beside `path`, oldest first; none where its directory is not there or not readable."""
     found = path.parent.glob(f"{path.name}{MARK}*")
-    return sorted((copy for copy in found if copy.name.rpartition("-")[2].isdecimal()), key=_epoch)
+    return sorted((copy for copy in found if copy.name.rpartition("-")[2].isdecimal()), key=epoch)
 
 
-def _epoch(copy: Path) -> int:
+def epoch(copy: Path) -> int:
+    """Return when a copy was set aside, in Unix seconds."""
     return int(copy.name.rpartition("-")[2])

@@ -10,6 +10,8 @@ from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.database_file import Looked, look
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
+from daemon.status.kept_copies import kept_copies
+from daemon.status.problems import problem_of
 from jobs.queue import schema as queue_schema
 from memsyncd.agent_state import schema as state_schema
 from memsyncd.evidence import schema as evidence_schema
@@ -54,7 +56,18 @@ def probes(examined: Examination) -> list[Probe]:
         (f"database evidence {spool.name}", "evidence" if spool.own else "foreign", spool.evidence)
         for spool in examined.spools
     ]
-    return [Probe(name, partial(_probe, examined, name, kind, path)) for name, kind, path in files]
+    found = [Probe(name, partial(_probe, examined, name, kind, path)) for name, kind, path in files]
+    return [*found, Probe("damaged copies", partial(_copies, examined))]
+
+
+def _copies(examined: Examination) -> Check:
+    name = "damaged copies"
+    if examined.is_another_s:
+        return unchecked(name, f"{examined.places.data} is another user's")
+    kept = [problem_of(finding) for finding in kept_copies(examined.places, examined.spools)]
+    if not kept:
+        return passed(name, "no database was damaged and set aside")
+    return failed(name, " ".join(each.message for each in kept), " ".join(each.remedy for each in kept))
 
 
 def database(name: str, kind: str, looked: Looked) -> Check:  # noqa: PLR0911  (one for each thing that can be found)

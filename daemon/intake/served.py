@@ -156,12 +156,13 @@ class Served:
             self._stores[spool.name] = store
 
 
-_CODES = ("evidence-read-only", "evidence-renewed")
+_CODES = ("evidence-read-only", "evidence-replaced")
 
 
 def _tell(store: EvidenceStore, spool: Spool, findings: Findings) -> None:
-    """Show what is wrong with a store at present: its owner may change its form while it is served."""
-    found = "" if not store.problem else _CODES[0] if store.read_only else _CODES[1]
+    """Show what is wrong with a store at present: its owner may change its form while it is served. Of one that was
+    damaged the copy beside it tells."""
+    found = _CODES[0] if store.problem and store.read_only else _CODES[1] if store.was_replaced else ""
     for code in _CODES:
         if code == found:
             findings.report(code, str(spool.path), store.problem)

@@ -17,6 +17,7 @@ from daemon.status.asked_drain import AskedDrain
 from daemon.status.asked_flush import AskedFlush
 from daemon.status.given_up import forgetting, given_up
 from daemon.status.history import history_document
+from daemon.status.kept_copies import kept_copies
 from daemon.status.live_jobs import LiveJobs
 from daemon.status.metrics import metrics_text
 from daemon.status.parts import Finding, QueuePart
@@ -73,6 +74,7 @@ class LiveView:
         queue, trouble = self._queue()
         open_extractions, oldest = parts.extractions.counts()
         pauses = parts.gate.pauses.state()
+        spools = parts.served.spools()
         return StatusParts(
             version=__version__,
             now=now,
@@ -81,7 +83,7 @@ class LiveView:
             run_id=self.run_id,
             started_at=self.started_at,
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
-            spools=[_spool_part(spool, parts.clock.age) for spool in parts.served.spools()],
+            spools=[_spool_part(spool, parts.clock.age) for spool in spools],
             jobs=queue.counts,
             destinations=queue.destinations,
             platform=self._platform(queue.destinations),
@@ -89,8 +91,8 @@ class LiveView:
             evidence=self._evidence(),
             telemetry=self._telemetry(),
             counters=parts.counters.snapshot(),
-            sizes=sizes(parts.places, parts.served.spools()),
-            findings=[*parts.findings.all(), *trouble],
+            sizes=sizes(parts.places, spools),
+            findings=[*parts.findings.all(), *kept_copies(parts.places, spools), *trouble],
             last_progress_at=self._last_progress_at(now),
             standing_jobs=queue.timers,
             oldest_claim_seconds=self.workers.oldest_claim_age(),

@@ -15,6 +15,7 @@ from daemon.places import Places
 from daemon.settings import Settings, load
 from daemon.status import offline_jobs, snapshot
 from daemon.status.given_up import forgetting, given_up
+from daemon.status.kept_copies import kept_copies
 from daemon.status.parts import (
     EvidencePart,
     ExtractionPart,
@@ -60,6 +61,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     settings = settings_or_default(places, environ, findings)
     spools = spools_to_serve(places, settings)
     queue = _queue(places.queue_file, spools, now, findings)
+    findings += kept_copies(places, spools)
     pauses = Pauses(places.data).state()
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None

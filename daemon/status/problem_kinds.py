@@ -146,8 +146,9 @@ KINDS: dict[str, Kind] = {
         "Upgrade memsyncd on this machine (`memsyncd --version` tells yours). Nothing that waits is lost.",
     ),
     "queue-renewed": _note(
-        "The queue {where} was damaged and begun anew",
-        "Nothing to do: what the spools hold was queued again. The damaged file is kept beside it: `ls -l {where}*`.",
+        "The queue was damaged and begun anew; the damaged file is kept as {where}",
+        "What the spools hold was queued again, and only the history of jobs is in that file alone: `rm {where}*` "
+        "deletes it, or it goes by itself when dead letters do.",
     ),
     "queue-newer": _red(
         "The queue {where} was written by a newer version and is left untouched",
@@ -226,9 +227,14 @@ KINDS: dict[str, Kind] = {
         "Nothing to do if another tool owns it; otherwise upgrade memsyncd (`memsyncd --version` tells yours).",
     ),
     "evidence-renewed": _note(
-        "The evidence in {where} was damaged and begun anew",
-        "The damaged file is kept beside it: `ls -l {where}`. What was delivered before is on the platform; what was "
-        "recorded and not sent yet is in that file alone.",
+        "Evidence was damaged and begun anew; what was recorded in it and not sent is in {where} alone",
+        "`sqlite3 {where} .recover` prints what can still be read of it. Move it elsewhere to keep it, or delete it "
+        "(`rm {where}*`): it is kept, and told of, until then. What was delivered before is on the platform.",
+    ),
+    "evidence-replaced": _note(
+        "The evidence in {where} was removed or replaced while it was served",
+        "The file that is there now is used, and what only the other one held is not sent. To put that back, end "
+        "`memsyncd run` first.",
     ),
     "telemetry-refused": _note(
         "The telemetry endpoint {where} refuses the key",

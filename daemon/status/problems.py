@@ -1,9 +1,10 @@
 """The problems of a status: those its parts found and those that follow from its numbers. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from daemon.status.parts import Finding, GivenUp, Phase, SpoolPart, StatusParts
+from daemon.status.parts import Finding, GivenUp, Phase, PlatformPart, SpoolPart, StatusParts
 from daemon.status.problem_kinds import KINDS, Kind
 from jobs.queue.contract import Destination
 
@@ -16,6 +17,12 @@ CALL_MARGIN_SECONDS = 10.0
 FAILING_SECONDS = 20.0
 """A destination may fail this long before health turns red: with the 15 s a write may take before its first failure
 is known, the 45 s of CONTRACT's "Health" are kept, and one short 429 or 503 alarms nobody."""
+
+_ACCOUNT_REMEDIES = {
+    "key-refused": "Write a valid key into the account's file in `queue.keys_directory` (`memsyncd config show` tells "
+    "where that is), on every worker that has one; it is taken up within 15 seconds and nothing that waits is lost.",
+}
+"""What to do where a further account's key is another one than the platform's own."""
 
 TELEMETRY, EXTRACTOR = "telemetry:", "extractor:"
 """How the name of a telemetry endpoint, and of a model, as a destination begins."""
@@ -39,11 +46,12 @@ def problems(parts: StatusParts) -> list[Problem]:
     for finding in (*parts.findings, *_derived(parts)):
         code, _, where = finding.code.partition(":")
         plain = replace(finding, code=code, where=finding.where or where)
-        found.setdefault((plain.code, plain.where), _problem(plain))
+        found.setdefault((plain.code, plain.where), problem_of(plain))
     return sorted(found.values(), key=lambda problem: not problem.degrades)
 
 
-def _problem(finding: Finding) -> Problem:
+def problem_of(finding: Finding) -> Problem:
+    """Return a finding as people read it."""
     kind = KINDS.get(finding.code, Kind(degrades=False, message=finding.code, remedy="See the log of `memsyncd run`."))
     names = {"where": finding.where or "the platform", "detail": finding.detail}
     brief = message = finding.message or kind.message.format(**names)
@@ -73,6 +81,7 @@ def _derived(parts: StatusParts) -> Iterator[Finding]:
         yield from _standing_still(parts)
     if parts.jobs.dead:
         yield Finding("dead-letters", where=_dead(parts))
+    yield from _of_fleet(parts.fleet or {})
     kept = parts.given_up.kept if parts.given_up is not None else {}
     for spool in parts.spools:
         yield from _of_spool(spool, kept.get(spool.path, 0))
@@ -89,6 +98,27 @@ def _dead(parts: StatusParts) -> str:
     return f"{' and '.join(told)} {'was' if found.packets + found.jobs == 1 else 'were'}"
 
 
+def _of_fleet(fleet: Mapping[str, Any]) -> Iterator[Finding]:
+    """Tell of dead letters in the shared queue: a worker of all machines', an edge of its own packets'."""
+    batches, packets = (fleet.get("jobs") or {}).get("dead", 0), fleet.get("packets_dead", 0)
+    told = [(batches, "batch of all machines", "batches of all machines")]
+    told += [(packets, "packet of this machine", "packets of this machine")]
+    for number, one, more in told:
+        if number:
+            yield Finding(
+                "dead-letters",
+                where=f"{_many(number, one, more)} in the shared queue {'was' if number == 1 else 'were'}",
+                remedy="`memsyncd jobs list --all-hosts --state dead` says why; then `memsyncd jobs retry ID`, or "
+                "`memsyncd jobs discard ID`, on any of the machines.",
+            )
+
+
+def is_own(destination: Destination, platform: PlatformPart) -> bool:
+    """Return whether a destination is the platform as this machine's own account is known to it; the embedded queue
+    knows no accounts."""
+    return destination.name == platform.destination and destination.account in {"", platform.account}
+
+
 def failing(destination: Destination, now: float) -> bool:
     """Return whether a destination is in trouble: parked, cooling, or not answered since its last failure."""
     return destination.parked or destination.failures > 0 or (destination.until or 0.0) > now
@@ -101,14 +131,21 @@ def _of_destination(destination: Destination, parts: StatusParts) -> Finding:
     if destination.name.startswith(EXTRACTOR):
         where = destination.name.removeprefix(EXTRACTOR)
         return Finding("extractor-away", since=destination.since, where=where, detail=destination.why)
-    ours = parts.platform.destination in {"", destination.name}
+    platform = parts.platform
+    ours = platform.destination in {"", destination.name}
     since = destination.since if destination.since is not None else parts.now
     lasting = destination.parked or parts.now - since >= FAILING_SECONDS
     code = destination.code if destination.code in KINDS else "offline"
+    where = f"the platform at {platform.url}" if ours and platform.url else destination.name
+    remedy = ""
+    if ours and platform.destination and not is_own(destination, platform):
+        where = f"{where}, asked with the key of account {destination.account!r},"
+        remedy = _ACCOUNT_REMEDIES.get(code, "")
     return Finding(
         code,
         since=destination.since,
-        where=f"the platform at {parts.platform.url}" if ours and parts.platform.url else destination.name,
+        where=where,
+        remedy=remedy,
         detail=destination.why,
         degrades=ours and lasting and KINDS[code].degrades,
     )

@@ -14,6 +14,9 @@ from memsyncd.counters import Counters
 from memsyncd.evidence import errors, opening, schema
 from memsyncd.private_store import make_private
 
+SET_ASIDE = "evidence_stores_set_aside"
+"""The counter of files of ours that were damaged: what they held and nobody had sent is not sent."""
+
 _NO_FILE = (-1, -1)
 _GONE = (0, 0)
 """Device and inode numbers that no file has: of no file served yet, and of a name without a file."""
@@ -21,7 +24,8 @@ _GONE = (0, 0)
 
 class Database:
     """An evidence file being served. `read_only` and `problem` may change while it is: a plugin upgrades its own
-    file, a damaged file of ours is set aside and begun anew, and what could not be written can be again."""
+    file, a damaged file of ours is set aside and begun anew, and what could not be written can be again. `was_replaced`
+    tells that another file was found in this one's place."""
 
     def __init__(self, path: Path, *, own: bool, clock: Clock, counters: Counters) -> None:
         """Open the file; raises EvidenceError, and FileNotFoundError for a plugin's file that is not there."""
@@ -32,6 +36,7 @@ class Database:
         self.shape = schema.Shape()
         self.read_only = False
         self.problem = ""
+        self.was_replaced = False
         self._lock = threading.RLock()
         self._schema_version = -1
         self._identity = _NO_FILE
@@ -184,6 +189,7 @@ class Database:
             self._is_lost = False
             self.counters.add("evidence_stores_replaced")
             if self.own:
+                self.was_replaced = True
                 self.problem = f"{self.path.name} was removed or replaced while it was served; the one there is used"
         elif not self.own and self._schema_version_now() != self._schema_version:
             self._inspect(self._connection)
@@ -214,7 +220,7 @@ class Database:
     def _set_aside(self) -> None:
         copy, dropped = damaged_file.set_aside(self.path, self.clock.wall())
         self._identity = _NO_FILE
-        self.counters.add("evidence_stores_set_aside")
+        self.counters.add(SET_ASIDE)
         self.problem = f"{self.path.name} was damaged: kept as {copy.name}, a new one was begun"
         if dropped:
             self.counters.add("evidence_corrupt_copies_dropped", dropped)

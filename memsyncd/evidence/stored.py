@@ -44,6 +44,11 @@ class Stored:
         """What is wrong with the file, for people; empty if nothing is."""
         return self._database.problem
 
+    @property
+    def was_replaced(self) -> bool:
+        """Whether a file of ours was removed or replaced while it was served."""
+        return self._database.was_replaced
+
     def _scope(self, connection: sqlite3.Connection, session_id: str) -> Scope | None:
         return reading.scope(connection, self._database.shape, session_id, self._project_of)
 

@@ -147,14 +147,14 @@ def test_a_link_and_a_directory_are_left(aged: Aged) -> None:
 
 @pytest.mark.parametrize("of_queue", [False, True], ids=["evidence", "queue"])
 def test_damaged_copies_go_by_the_time_in_their_name(aged: Aged, of_queue: bool) -> None:
-    """A damaged evidence file or queue is kept as long as a dead letter."""
+    """A damaged queue is kept as long as a dead letter; evidence, which may hold what was never sent, for ever."""
     store = aged.home.places.queue_file if of_queue else aged.store.path
     old, young = (store.with_name(f"{store.name}.corrupt-{int(aged.hands.wall_now - d * DAY)}") for d in (91, 89))
     for path in (old, young):
         path.write_bytes(b"x")
         Path(f"{path}-wal").write_bytes(b"x")
     aged.round()
-    assert not old.exists() and not Path(f"{old}-wal").exists()
+    assert [old.exists(), Path(f"{old}-wal").exists()] == [not of_queue] * 2
     assert young.exists()
 
 

@@ -8,8 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from daemon.forgetting.target import Target
+from daemon.observer import summary
 from jobs.job import JobState
 from jobs.outcomes import GiveUp
 from jobs.recovery import session_over
@@ -63,6 +65,37 @@ def test_an_odd_file_is_told_of_until_it_is_gone(home: Composed) -> None:
     odd.rmdir()
     home.upkeep.maintain()
     assert home.codes() == {}
+
+
+def test_evidence_that_was_damaged_is_told_of_until_its_copy_is_gone(home: Composed, tmp_path: Path) -> None:
+    """By the status of this run and of the next; the log has one line a run, and a `run --once` names it at its end."""
+    home.record("s", "a")
+    home.parts.close()
+    evidence = home.spool() / "evidence.sqlite3"
+    evidence.write_bytes(b"no database " * 500)
+    for name in (Path(f"{evidence}-wal"), Path(f"{evidence}-shm")):
+        name.unlink(missing_ok=True)
+    for counted in (1, None):
+        later = reopened(tmp_path, home)
+        try:
+            [copy] = later.spool().glob("*.corrupt-*")
+            with capture_logs() as lines:
+                later.upkeep.log_kept_copies()  # a second time, after that of `maintain`
+            assert lines == []
+            [problem] = [each for each in later.view.status()["problems"] if each["code"] == "evidence-renewed"]
+            assert not problem["degrades"]
+            assert f"`rm {copy}*`" in problem["remedy"]
+            assert problem["message"] in summary(later.parts)
+            assert later.parts.counters.snapshot().get("evidence_stores_set_aside") == counted
+        finally:
+            later.parts.close()
+    copy.rename(tmp_path / "elsewhere")
+    later = reopened(tmp_path, home)
+    try:
+        assert "evidence-renewed" not in {each["code"] for each in later.view.status()["problems"]}
+        assert summary(later.parts) == "Nothing was due."
+    finally:
+        later.parts.close()
 
 
 def test_abandoned_writes_are_swept_and_counted(home: Composed) -> None:

@@ -187,6 +187,30 @@ def test_the_memories_on_a_disk_that_refuses(home: Home, failing_disk: FailingDi
         assert {run for (run,) in learnt.execute("SELECT run_id FROM extraction_events")} == {"before", "waits"}
 
 
+def test_evidence_overwritten_before_a_run_that_ends(hosted: Home) -> None:
+    """What had not been sent is in the copy alone: the run says so and has failed, and every later one, the status and
+    the doctor say so too, until somebody has taken the copy away."""
+    hosted.exchange("s", 1)
+    assert hosted.run("run", "--once").returncode == 0
+    evidence = hosted.spool() / "evidence.sqlite3"
+    evidence.write_bytes(os.urandom(20_000))
+    Path(f"{evidence}-wal").unlink(missing_ok=True)
+    ran = hosted.run("run", "--once")
+    [name] = copies(evidence)
+    assert ran.returncode == 1
+    assert f"not sent is in {evidence.with_name(name)} alone" in ran.stdout
+    assert "evidence-renewed" in ran.stderr
+    again = hosted.run("run", "--once")
+    assert (again.returncode, name in again.stdout, name in again.stderr) == (0, True, True)
+    assert "evidence-renewed" in hosted.run("status", "--json").stdout
+    doctor = hosted.run("doctor")
+    assert doctor.returncode == 1
+    assert "FAIL  damaged copies" in doctor.stdout
+    evidence.with_name(name).unlink()
+    assert name not in hosted.run("run", "--once").stdout
+    assert "evidence-renewed" not in hosted.run("status", "--json").stdout
+
+
 def test_the_queue_overwritten_under_a_run_that_ends(hosted: Home) -> None:
     """`run --once` begins anew as well, delivers what is on disk, and ends as if nothing had been."""
     api = hosted.api

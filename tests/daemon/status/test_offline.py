@@ -88,6 +88,25 @@ def test_a_fresh_machine(places: Places, environ: dict[str, str]) -> None:
     assert not places.data.exists()
 
 
+def test_damaged_copies_are_told_until_they_are_taken_away(places: Places, environ: dict[str, str]) -> None:
+    """Each with its path and since when; a plugin's copies, beside its own evidence, are the plugin's business."""
+    spool = Spool(places.spools / "codex", "codex", own=True)
+    places.spools.mkdir(parents=True)
+    spool.prepare()
+    copies = [spool.path / "evidence.sqlite3.corrupt-1796000000", places.data / "queue.sqlite3.corrupt-1796000001"]
+    plugin = places.home / ".mem0" / "codex-plugin"
+    plugin.mkdir(parents=True)
+    for path in (*copies, Path(f"{copies[0]}-wal"), plugin / copies[0].name):
+        path.write_bytes(b"damaged")
+    told = document(places, environ)["problems"]
+    assert [problem["code"] for problem in told] == ["evidence-renewed", "queue-renewed"]
+    assert [problem["since"] for problem in told] == ["2026-11-30T00:53:20.000Z", "2026-11-30T00:53:21.000Z"]
+    for problem, copy in zip(told, copies, strict=True):
+        assert f"`rm {copy}*`" in problem["remedy"]
+        copy.unlink()
+    assert document(places, environ)["problems"] == []
+
+
 def test_counts_come_from_the_files_and_no_byte_changes(places: Places, environ: dict[str, str]) -> None:
     """Spools, queue, destinations and open extractions are told as they are; looking changes nothing and adds nothing."""
     spool = Spool(places.spools / "codex", "codex", own=True)
