@@ -67,7 +67,7 @@ class Growth:
         self._say = spoken(self._chance)
         self._spool = daemon.places.spools / HARNESS
         self._scope = ScopeResolver(daemon.root, daemon.environ).resolve(str(daemon.project))
-        self._events = self._memories = self._rounds = 0
+        self._events = self._memories = self._rounds = self._found = 0
         self._dropper = Dropper(daemon.places.data, daemon.project)
         self._dropper.prompt("first", 0)
 
@@ -99,7 +99,10 @@ class Growth:
             ready = time.monotonic() - begin - drained
             self.daemon.until_quiet(120.0)
             status = _median_ms(self.daemon.status, questions)
+            self._found = 0  # of a hundred memories a question may find none
             recall = _median_ms(self._ask, questions)
+            if not self._found:
+                raise SystemExit(f"{questions} questions found nothing among {self._memories:,} memories")
             flush = statistics.median(self._deliver(f"r{self._rounds}-{number}") for number in range(sessions))
             return Step(
                 self._events,
@@ -125,8 +128,9 @@ class Growth:
 
     def _ask(self) -> None:
         answer = self.daemon.client.post("/search", {"query": self._say(12), "cwd": str(self.daemon.project)})
-        if not answer.get("memories"):
-            raise SystemExit(f"nothing was found: {json.dumps(answer)[:400]}")
+        if not answer.get("succeeded"):
+            raise SystemExit(f"no search: {json.dumps(answer)[:400]}")
+        self._found += len(answer["memories"])
 
     def _deliver(self, session: str) -> float:
         """Return the seconds from a session's end to its delivery, its memories made."""
