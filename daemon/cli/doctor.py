@@ -1,6 +1,5 @@
 """`doctor`: checks with PASS and FAIL, what was measured, and a remedy for each that fails."""
 
-import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 from daemon.cli import exits
 from daemon.cli.output import emit_json, emit_lines, width
 from daemon.cli.status_view import NARROWEST, WIDEST, Line
-from daemon.cli.surroundings import Surroundings
+from daemon.cli.surroundings import Surroundings, here
 from daemon.cli.wording import wrapped
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def doctor(around: Surroundings, deep: bool, cwd: Path | None, as_json: bool) ->
         around.environ,
         uid=around.uid,
         platform=around.platform,
-        cwd=str(cwd.resolve()) if cwd else _here(around),
+        cwd=str(cwd.resolve()) if cwd else here() or str(around.home),
         wall=around.wall,
         monotonic=time.monotonic,
     )
@@ -81,10 +80,3 @@ def summary(found: "list[Check]") -> Iterable[Line]:
     told = f"{len(found) - failed - skipped} well, {failed} failed, {skipped} not checked"
     yield Line("")
     yield Line(told, "bad" if failed else "good")
-
-
-def _here(around: Surroundings) -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # it was deleted under our feet
-        return str(around.home)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from daemon.cli import exits, mcp_install
-from daemon.cli.surroundings import Surroundings
+from daemon.cli.surroundings import Surroundings, here
 
 if TYPE_CHECKING:
     from memsyncd.mcp_server.wire import Wire
@@ -59,20 +59,13 @@ def _serve(around: Surroundings, claimed: "Wire", project: str) -> None:
     from memsyncd.mcp_server.calling import Calling  # noqa: PLC0415
 
     watching.watch(claimed.outgoing, gone=lambda _: _leave())
-    started_in = projects.started_in(project, around.environ, _here())
+    started_in = projects.started_in(project, around.environ, here())
     built = server.build(
         agent_tools(around, clock=Clock(), report=_report),
         Calling(),
         project=lambda meta: projects.project_of(meta, started_in),
     )
     anyio.run(lambda: serving.serve(built, claimed, ended=_last_call, lost=_leave))
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # it was removed: notes are served all the same
-        return ""
 
 
 def _report(line: str) -> None:

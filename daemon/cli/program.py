@@ -1,17 +1,18 @@
 """The group of all commands: each is imported when it is named, so that `status` does not load the daemon."""
 
+import contextlib
 import errno
 import importlib
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from daemon.cli import exits
+from daemon.cli import exits, outlet
 from daemon.cli.notice import tell_of_trouble
 from daemon.cli.output import silence
 from daemon.cli.surroundings import Surroundings
@@ -48,6 +49,9 @@ COMMANDS: Mapping[str, str] = {
 
 GONE = frozenset({errno.EPIPE, errno.EIO})
 """What writing to a pipe without a reader gives, and to a terminal that was closed."""
+
+SERVICE = "run"
+"""The command that has nothing to say on standard output."""
 
 
 class Commands(click.Group):
@@ -96,22 +100,54 @@ def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> 
         environ=dict(os.environ), home=Path.home(), uid=os.getuid(), platform=sys.platform
     )
     try:
+        outlet.guard(is_needed=next(iter(arguments), "") != SERVICE)
         code = program.main(args=list(arguments), prog_name="memsyncd", standalone_mode=False, obj=around)
         sys.stdout.flush()
         tell_of_trouble(around, arguments)
     except click.ClickException as error:
-        error.show()
+        with _heard_or_not():
+            error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 128 + signal.SIGINT
-    except OSError as error:
-        if error.errno not in GONE:
-            raise
-        silence()
-        return exits.FAILED  # as click answers where it notices first
     except exits.Leave as leave:
-        if leave.sentence:
-            told = "\n".join(map(clean, leave.sentence.split("\n")))  # it may name what somebody else has named
-            click.echo(f"memsyncd: {told}", err=True)
-        return leave.code
+        return _leave(leave.code, leave.sentence)
+    except (outlet.OutputLost, OSError) as error:
+        return _failed(error)
+    finally:
+        with _heard_or_not():
+            sys.stderr.flush()
     return code if isinstance(code, int) else exits.DONE
+
+
+def _failed(error: outlet.OutputLost | OSError) -> int:
+    """Say what the system would not do, unless whoever would read it is gone, and return the exit code."""
+    if error.errno not in GONE:
+        _leave(exits.FAILED, str(error) if isinstance(error, outlet.OutputLost) else _sentence(error))
+    if error.errno in GONE or isinstance(error, outlet.OutputLost):
+        silence()
+    return exits.FAILED
+
+
+def _leave(code: int, sentence: str) -> int:
+    """Say why, where anybody can be told, and return the exit code."""
+    told = "\n".join(map(clean, sentence.split("\n")))  # it may name what somebody else has named
+    with _heard_or_not():
+        if told:
+            click.echo(f"memsyncd: {told}", err=True)
+    return code
+
+
+@contextlib.contextmanager
+def _heard_or_not() -> Iterator[None]:
+    """Say something on standard error, which may be full or gone: the exit code is the same."""
+    try:
+        yield
+    except OSError:
+        silence()
+
+
+def _sentence(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is None:  # a path from here was asked for
+        return "The directory you stand in is gone: go to another, or name one."
+    return f"{error.filename or 'The system refused'}: {error.strerror or error}."

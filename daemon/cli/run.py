@@ -15,7 +15,7 @@ import click
 from daemon.cli import exits
 from daemon.cli.output import wants_live
 from daemon.cli.progress import Tell, migrations_told, progress
-from daemon.cli.surroundings import Surroundings, overrides
+from daemon.cli.surroundings import Surroundings, here, overrides
 from daemon.cli.wording import counted
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _run(around: Surroundings, pairs: tuple[str, ...], *, once: bool = False, ma
         loaded = around.load(overrides(pairs))
         for warning in loaded.warnings:
             click.echo(f"memsyncd: {warning}", err=True)
-        program = called(sys.argv[0], shutil.which("memsyncd"), Path.cwd())
+        program = called(sys.argv[0], shutil.which("memsyncd"), here())
         is_service = manager is not None or "NOTIFY_SOCKET" in around.environ  # whose log nobody is to type after
         greeting = "" if once or is_service else welcome(places, loaded.settings, program)
 
@@ -183,7 +183,7 @@ def welcome(places: "Places", settings: "Settings", program: str = "memsyncd") -
     return "\n".join(lines)
 
 
-def called(argv0: str, found: str | None, directory: Path) -> str:
+def called(argv0: str, found: str | None, directory: str) -> str:
     """Return how a person calls this program: by name where PATH has it (`found`), else by the path it was started
     from, as seen from `directory`, else through the interpreter."""
     if found:
@@ -191,7 +191,7 @@ def called(argv0: str, found: str | None, directory: Path) -> str:
     path = Path(argv0)
     if path.name != "memsyncd":
         return f"{sys.executable} -P -m daemon"
-    return str(path.relative_to(directory) if path.is_relative_to(directory) else path)
+    return str(path.relative_to(directory) if directory and path.is_relative_to(directory) else path)
 
 
 def _explained(kind: str) -> str:

@@ -1,5 +1,6 @@
 """Where a command runs: environment, home, user and system, and what follows from them, looked up when asked for."""
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -38,6 +39,14 @@ class Surroundings:
         from daemon.settings import load  # noqa: PLC0415  (only when a command needs it)
 
         return load(self.places(), self.environ, overrides)
+
+
+def here() -> str:
+    """Return the present directory, "" where it was deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def overrides(pairs: tuple[str, ...]) -> dict[str, str]:

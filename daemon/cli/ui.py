@@ -6,7 +6,7 @@ import threading
 import click
 
 from daemon.cli import exits
-from daemon.cli.surroundings import Surroundings
+from daemon.cli.surroundings import Surroundings, here
 
 
 @click.command(short_help="Look at it in a browser, for as long as this runs.")
@@ -18,7 +18,7 @@ def ui(around: Surroundings, *, opens: bool) -> int:
     The link that is printed is good once, in one browser. It ends on Ctrl-C, with the terminal, and after 15 minutes
     in which nobody looked; no port is open otherwise. Works from the files when the daemon is down.
     """
-    from daemon.ui.asking import Asking, started_in  # noqa: PLC0415  (keeps --help light, as all that follow)
+    from daemon.ui.asking import Asking  # noqa: PLC0415  (keeps --help light, as all that follow)
     from daemon.ui.serving import serve  # noqa: PLC0415
     from memsyncd.clock import Clock  # noqa: PLC0415
 
@@ -31,7 +31,7 @@ def ui(around: Surroundings, *, opens: bool) -> int:
             _open(url)
 
     try:
-        is_over = serve(Asking(around, started_in()), clock=Clock(), on_ready=ready, tell=_tell)
+        is_over = serve(Asking(around, here()), clock=Clock(), on_ready=ready, tell=_tell)
     except OSError as error:
         raise exits.Leave(exits.FAILED, f"No port can be had on this machine: {error.strerror or error}.") from error
     if not is_over:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from daemon.cli import exits
 from daemon.cli.loads import MINUTES
+from daemon.cli.outlet import OutputLost
 from daemon.cli.output import encodable, silence, wants_colour
 from daemon.cli.status_view import Tone
 from daemon.cli.surroundings import Surroundings
@@ -64,7 +65,7 @@ def watch(around: Surroundings, *, as_json: bool) -> int:
             _watch(around, terminal)
     except KeyboardInterrupt:  # a second signal: the terminal takes no more
         silence()
-    except OSError:  # nobody is there to see it any more
+    except (OSError, OutputLost):  # nobody is there to see it any more
         silence()
     return exits.DONE
 

@@ -3,7 +3,6 @@
 The daemon's databases are never opened while it is up, and nothing is changed while it is down.
 """
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -129,11 +128,3 @@ class Asking:
         except (ConfigurationError, SearchRefused) as error:
             raise NotDone(str(error)) from error
         return offline.answer(request, self._around.places(), settings, self._around.environ).document()
-
-
-def started_in() -> str:
-    """Return the present directory, empty where it was removed."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
