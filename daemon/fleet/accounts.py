@@ -3,7 +3,7 @@
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from daemon.api_key.source import KeySource
@@ -67,6 +67,13 @@ class Accounts:
         """Return, for each account that has or had a key here, what tells one key of it from another."""
         with self._lock:
             return {name: source.fingerprint() for name, source in self._keys.items()}
+
+    def doubt(self, names: Collection[str]) -> None:
+        """Have the commands that gave accounts' keys run again at the next look: they are refused."""
+        with self._lock:
+            sources = [source for name, source in self._keys.items() if name in names]
+        for source in sources:
+            source.doubt()
 
     def drop_connections(self) -> None:
         """Let every call begin on a new connection: the machine slept, or the network changed."""

@@ -1,8 +1,7 @@
 """What a daemon is in a fleet: an edge, which puts packets into the shared queue; a worker, which delivers; or both."""
 
-import contextlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,10 @@ import structlog
 
 from daemon.fleet.accounts import Accounts
 from daemon.fleet.connection import Connection
+from daemon.fleet.edge_look import EdgeLook, packets
+from daemon.fleet.key_changes import KeyChanges
 from daemon.fleet.looking import NAME, Looker
+from daemon.fleet.sight import Seen, Sight
 from daemon.fleet.troubles import Troubles
 from daemon.status.findings import Findings
 from jobs.delivery import FLUSH
@@ -22,12 +24,11 @@ from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import JobState
 from jobs.queue.claiming_huey import OnFinish, OnStart
 from jobs.queue.claims import Handler
-from jobs.queue.contract import JobQueue
+from jobs.queue.contract import Destination, JobQueue
 from jobs.queue.errors import QueueError
 from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
-from memsyncd.evidence.errors import EvidenceError
 
 if TYPE_CHECKING:
     from jobs.queue.postgres.queue import PostgresQueue
@@ -37,10 +38,6 @@ UNREACHABLE = "shared-queue-unreachable"
 
 UPKEEP_SECONDS = 15.0
 """Between two looks at the database's clock; half as often as its listener looks for lost news."""
-
-REST_SECONDS = 2.0
-"""After so long without a call an edge holds no connection, from its next round on: a server has a few hundred, and
-with ten seconds a thousand edges held twice as many (docs/fleet.md)."""
 
 PRUNE_SECONDS = 3600.0
 
@@ -82,15 +79,15 @@ class Fleet:
     on_start: OnStart = lambda _: None
     on_finish: OnFinish = lambda *_: None
     workers: Workers | None = field(default=None, init=False)
-    _fingerprints: dict[str, str] = field(default_factory=dict, init=False)
     _problem: str = field(default="", init=False)
     _upkept_at: float = field(default=float("-inf"), init=False)
     _pruned_at: float = field(default=float("-inf"), init=False)
-    _is_told: bool = field(default=False, init=False)
-    _counted: Mapping[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.looker = Looker(self._look_and_tell, self.clock.monotonic)
+        self.key_changes = KeyChanges(self.accounts)
+        self.sight = Sight(self.looker.again, self.clock.monotonic)
+        self.edge_look = EdgeLook(self.learner, self.troubles, self.sight) if self.learner else None
 
     @property
     def role(self) -> str:
@@ -170,9 +167,14 @@ class Fleet:
         of_workers, of_queue = (each.dead_threads() if each else () for each in (self.workers, queue))
         return [*((NAME,) if self.looker.is_dead else ()), *of_workers, *of_queue]
 
+    @property
+    def oldest_claim_seconds(self) -> float:
+        """How long the batch has not moved that moved least lately, of those under way here; 0 where there is none."""
+        return self.workers.oldest_claim_age() if self.workers else 0.0
+
     def told(self) -> dict[str, Any]:
-        """Return what a status tells of it, as the last look found it; waits for nothing. Of all machines' jobs only a
-        worker tells: there are many edges."""
+        """Return what a status tells of it: seen now, or where that cannot be had at once as it was seen last. Of all
+        machines' jobs only a worker tells: there are many edges."""
         queue, problem = self.connection.opened, self.problem
         document: dict[str, Any] = {
             "role": self.role,
@@ -182,20 +184,15 @@ class Fleet:
         if problem:
             document["problem"] = problem
         if self.learner is not None:
-            document["packets_out"] = self._packets("packets_shared")
-        if self.worker is None or queue is None:
+            document["packets_out"] = packets(self.learner, "packets_shared")
+        if queue is None:
             return document
-        self._is_told = True
-        return document | {"listening": queue.is_listening, "jobs": dict(self._counted)}
-
-    def _packets(self, *names: str) -> int:
-        """Return how many packets of this machine are so, as far as can be told."""
-        found = 0
-        for _, store in self.learner.stores() if self.learner else ():
-            with contextlib.suppress(EvidenceError):
-                counts = store.counts()
-                found += sum(counts[name] for name in names)
-        return found
+        seen = self.sight.seen
+        if not problem and (self.worker is not None or seen.packets_dead):
+            seen = self.sight.asked()
+        if self.worker is None:
+            return document | {"packets_dead": seen.packets_dead}
+        return document | {"listening": queue.is_listening, "jobs": dict(seen.jobs)}
 
     def _look_and_tell(self) -> None:
         try:
@@ -209,7 +206,10 @@ class Fleet:
         queue = self.connection.reach()
         now = self.clock.monotonic()
         if self.worker is None:
-            self._look_as_edge(queue, now)
+            is_due = now - self._upkept_at >= UPKEEP_SECONDS or bool(self._problem)
+            self._upkept_at = now if is_due else self._upkept_at
+            if self.edge_look is not None:
+                self.edge_look.look(queue, now, is_due=is_due)
             return
         has_changed = self.accounts.look()
         if self.workers is None:
@@ -219,27 +219,24 @@ class Fleet:
             queue.bell.wake_all()
         if self._problem:
             queue.now()
-        if self._is_told or not self._counted:  # only for who asks
-            self._is_told = False
-            counts = queue.counts()
-            self._counted = {name: getattr(counts, name) for name in counts.__slots__}
+        if self.sight.is_wanted:
+            self.sight.look(lambda: Seen(jobs=asdict(queue.counts()), destinations=self._delivered_to(queue)))
         if now - self._upkept_at >= UPKEEP_SECONDS:
             self._upkept_at = now
             queue.shift_clock(0.0)
-            self._take_up_keys(queue)
+            self.key_changes.look(queue)
+            # however long a count takes
+            self.sight.seen = replace(self.sight.seen, destinations=self._delivered_to(queue))
             self._say_that_it_runs(queue)
         if now - self._pruned_at >= PRUNE_SECONDS:
             self._pruned_at = now
             self._prune(queue)
 
-    def _look_as_edge(self, queue: "PostgresQueue", now: float) -> None:
-        """See that the database answers while there is something to tell it, and hold no connection otherwise. Its
-        clock, and what has had its days, are looked after by workers."""
-        if now - self._upkept_at >= UPKEEP_SECONDS or self._problem:
-            self._upkept_at = now
-            is_out = self._packets("packets_open", "packets_shared")
-            self.troubles.look(queue.unserved() if is_out else (), only_own=True)
-        queue.rest(REST_SECONDS)
+    def _delivered_to(self, queue: "PostgresQueue") -> Sequence[Destination]:
+        """Return what is known of the destination for the accounts that this worker delivers for."""
+        serves = self.accounts.serves
+        known = queue.destinations()
+        return [each for each in known if each.name == serves.destination and each.account in serves.accounts]
 
     def _start_workers(self, queue: "PostgresQueue") -> None:
         assert self.worker is not None
@@ -264,16 +261,6 @@ class Fleet:
     def _may_claim(self) -> bool:
         """Whether this worker delivers at present: what it cannot is not taken, so that others have it at once."""
         return self.worker is not None and self.worker.hold() is None
-
-    def _take_up_keys(self, queue: "PostgresQueue") -> None:
-        """Let an account's batches go where its key is another than before."""
-        for name, fingerprint in self.accounts.fingerprints().items():
-            if fingerprint and self._fingerprints.get(name) not in (None, fingerprint):
-                for destination in queue.destinations():
-                    if destination.account == name:
-                        queue.release(destination.name, name)
-                log.info("key-changed", account=name)
-            self._fingerprints[name] = fingerprint
 
     def _say_that_it_runs(self, queue: "PostgresQueue") -> None:
         """Let all know what this worker delivers, unless it stands still, and tell what none delivers."""

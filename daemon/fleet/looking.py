@@ -24,6 +24,13 @@ class Looker:
             self._thread.start()
         self._asked.set()
 
+    def again(self) -> bool:
+        """As `ask`, from any thread; False where it has not begun to look yet, or was told to end."""
+        if not self._thread.ident or self.is_stopping:
+            return False
+        self._asked.set()
+        return True
+
     @property
     def silent_seconds(self) -> float:
         """For how long the look under way has been going on; 0 where there is none."""

@@ -38,7 +38,6 @@ from daemon.status.sizes import sizes
 from daemon.telemetry.starting import KIND as TELEMETRY
 from daemon.telemetry.told import telemetry_part
 from jobs.job import JobState
-from jobs.queue.contract import Destination
 from jobs.queue.errors import QueueUnavailable
 from jobs.queue.workers import Workers
 from memsyncd.version import __version__
@@ -72,6 +71,7 @@ class LiveView:
         """Gather what the status is made of."""
         parts, now = self.parts, self.parts.clock.wall()
         queue, trouble = self._queue()
+        fleet, told = parts.fleet, parts.fleet.told() if parts.fleet else None
         open_extractions, oldest = parts.extractions.counts()
         pauses = parts.gate.pauses.state()
         spools = parts.served.spools()
@@ -85,8 +85,8 @@ class LiveView:
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
             spools=[_spool_part(spool, parts.clock.age) for spool in spools],
             jobs=queue.counts,
-            destinations=queue.destinations,
-            platform=self._platform(queue.destinations),
+            destinations=[*queue.destinations, *(fleet.sight.seen.destinations if fleet else ())],
+            platform=self._platform(),
             extraction=ExtractionPart(open_extractions, oldest),
             evidence=self._evidence(),
             telemetry=self._telemetry(),
@@ -95,14 +95,14 @@ class LiveView:
             findings=[*parts.findings.all(), *kept_copies(parts.places, spools), *trouble],
             last_progress_at=self._last_progress_at(now),
             standing_jobs=queue.timers,
-            oldest_claim_seconds=self.workers.oldest_claim_age(),
+            oldest_claim_seconds=max(self.workers.oldest_claim_age(), fleet.oldest_claim_seconds if fleet else 0.0),
             longest_call_seconds=parts.platform.longest_call_seconds,
             paused=pauses.is_paused,
             paused_until=pauses.everything.until if pauses.everything else None,
             paused_projects=[PausedPart(each.root, each.pause.until) for each in pauses.projects],
             given_up=queue.given_up,
             forgetting=queue.forgetting,
-            fleet=parts.fleet.told() if parts.fleet else None,
+            fleet=told,
             socket=str(parts.places.status_socket),
             data=str(parts.places.data),
         )
@@ -202,17 +202,9 @@ class LiveView:
         recall = self.parts.settings.recall
         return self.parts.search.answer(parsed(request, top_k=recall.top_k, scope=recall.scope)).document()
 
-    def _platform(self, destinations: Sequence[Destination]) -> PlatformPart:
-        platform = self.parts.platform
-        state = next((each for each in destinations if each.name == platform.destination), None)
-        return PlatformPart(
-            kind=platform.kind,
-            url=platform.url,
-            destination=platform.destination,
-            ok=None if state is None else not (state.failures or state.parked),
-            last_success_at=None if state is None else state.last_success_at,
-            last_error="" if state is None else state.why,
-        )
+    def _platform(self) -> PlatformPart:
+        platform, account = self.parts.platform, self.parts.settings.queue.account
+        return PlatformPart(platform.kind, platform.url, platform.destination, account)
 
 
 def _spool_part(spool: Spool, age: Age) -> SpoolPart:

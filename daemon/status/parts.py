@@ -85,12 +85,13 @@ class PausedPart:
 
 @dataclass(frozen=True, slots=True)
 class PlatformPart:
-    """Where memories go. `ok` None: nothing was tried yet. `destination` is the name under which the queue cools it;
-    `last_success_at` is Unix seconds."""
+    """Where memories go. `ok` None: nothing was tried yet. `destination` is the name under which the queue cools it,
+    on a shared queue for this machine's own `account`; `last_success_at` is Unix seconds."""
 
     kind: str
     url: str = ""
     destination: str = ""
+    account: str = ""
     ok: bool | None = None
     last_success_at: float | None = None
     last_error: str = ""

@@ -16,7 +16,7 @@ from daemon.status.parts import (
     StatusParts,
     TelemetryPart,
 )
-from daemon.status.problems import Problem, failing, problems
+from daemon.status.problems import Problem, failing, is_own, problems
 from jobs.queue.contract import Destination
 from memsyncd.clock import rfc3339
 
@@ -108,15 +108,14 @@ def _state(parts: StatusParts, found: Sequence[Problem]) -> str:
 
 def _platform(parts: StatusParts) -> dict[str, Any]:
     platform = parts.platform
-    destination = next((each for each in parts.destinations if each.name == platform.destination), None)
-    ok, last_success, last_error = platform.ok, platform.last_success_at, platform.last_error
-    cooling_until = None
-    if destination is not None:
-        last_success = max(filter(None, (last_success, destination.last_success_at)), default=None)
-        if failing(destination, parts.now):
-            ok, cooling_until, last_error = False, destination.until, last_error or destination.why
-        elif ok is None and last_success is not None:
-            ok = True
+    ok, last_error, cooling_until = platform.ok, platform.last_error, None
+    own = [each for each in parts.destinations if is_own(each, platform)]
+    successes = (platform.last_success_at, *(each.last_success_at for each in own))
+    last_success = max(filter(None, successes), default=None)
+    if in_trouble := next((each for each in own if failing(each, parts.now)), None):
+        ok, cooling_until, last_error = False, in_trouble.until, last_error or in_trouble.why
+    elif ok is None and last_success is not None:
+        ok = True
     return {
         "kind": platform.kind,
         "url": platform.url,

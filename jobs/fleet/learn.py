@@ -1,6 +1,7 @@
 """An edge's standing job: what became of the packets that the shared queue has taken."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from jobs.failures import after_store_error
@@ -78,6 +79,25 @@ def learn(context: JobContext, learner: Learner) -> Outcome:
     return look.outcome()
 
 
+def packets_dead(learner: Learner) -> int:
+    """Return how many of the packets given up lately have a dead letter in the shared queue still, that nobody had
+    tried again or discarded. Raises QueueUnavailable; a store that cannot be read is passed over."""
+    found = 0
+    for spool, store in learner.stores():
+        with suppress(EvidenceError):
+            if packets := _given_up(store, learner.clock.wall()):
+                jobs = ends.jobs_of(learner.queue(), learner.edge, spool, packets, most=0)
+                found += sum(any(job.state is JobState.DEAD for job in each.values()) for each in jobs.values())
+    return found
+
+
+def _given_up(store: EvidenceStore, now: float) -> Sequence[Packet]:
+    """Return the newest packets given up, of which there may be dead letters."""
+    since = now - GIVEN_UP_DAYS * 86_400.0
+    newest = store.given_up_packets(GIVEN_UP_LOOKED_AT)
+    return [packet for packet in newest if (from_rfc3339(packet.updated_at) or 0.0) > since]
+
+
 @dataclass
 class _Look:
     """One look at all that is out. `out` packets are on their way still, `moved` ones ended or are tried again; there
@@ -121,9 +141,7 @@ class _Look:
             self.given_up += 1  # for all it knows
             return
         self._looked_at = self._now
-        since = self._now - GIVEN_UP_DAYS * 86_400.0
-        newest = store.given_up_packets(GIVEN_UP_LOOKED_AT)
-        packets = [packet for packet in newest if (from_rfc3339(packet.updated_at) or 0.0) > since]
+        packets = _given_up(store, self._now)
         jobs = self._jobs(spool, packets, most=0)
         for packet in packets:
             states = {job.state for job in jobs[packet.packet_id].values()}

@@ -8,11 +8,9 @@ import json
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -20,13 +18,10 @@ import pytest
 
 from jobs.queue.postgres.serving import NO_WORKER
 from tests.end_to_end.conftest import Home
+from tests.end_to_end.members import Member, members, problems, sent, session
 from tests.fakes import mem0_behaviours as behave
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.fakes.postgres_server import PostgresServer, installed, shared_server
-
-Member = Callable[..., Home]
-
-HURRIED = Path(__file__).with_name("hurried_fleet.py")
 
 
 @pytest.fixture
@@ -37,42 +32,9 @@ def queue() -> str:
 
 @pytest.fixture
 def member(api: FakeMem0, queue: str) -> Iterator[Member]:
-    """Give a maker of machines that share it. An edge has no key; further settings are environment variables."""
-    made: list[Home] = []
-
-    def make(role: str, *, url: str = queue, start: bool = True, lease: float = 4.0, **environ: str) -> Home:
-        home = Home(Path(tempfile.mkdtemp(prefix="m-", dir="/tmp")), api)
-        home.program = [sys.executable, str(HURRIED), str(lease)]
-        home.environ |= {
-            "PYTHONPATH": str(HURRIED.parents[2]),
-            "MEMSYNCD_QUEUE_URL": url,
-            "MEMSYNCD_QUEUE_ROLE": role,
-            "MEMSYNCD_PLATFORM_KIND": "mem0",
-            **environ,
-        }
-        if role == "edge":
-            del home.environ["MEM0_API_KEY"]
-        made.append(home)
-        if start:
-            home.start()
-        return home
-
-    yield make
-    for home in made:
-        home.close()
-
-
-def session(home: Home, name: str, exchanges: int = 1) -> None:
-    for number in range(exchanges):
-        home.exchange(name, number)
-    home.end(name)
-
-
-def sent(api: FakeMem0) -> Counter[str]:
-    """Count how often each prompt is on the platform."""
-    return Counter(
-        message["content"] for request in api.commits() for message in request["messages"] if message["role"] == "user"
-    )
+    """Give a maker of machines that share it."""
+    with members(api, queue) as make:
+        yield make
 
 
 def test_an_edge_that_vanishes_after_its_drain_costs_nothing(member: Member, api: FakeMem0) -> None:
@@ -213,10 +175,6 @@ def test_both_in_one_daemon(member: Member, api: FakeMem0) -> None:
     assert done.returncode == 0, done.stdout
     home.until(lambda: home.status()["counters"].get("packets_delivered"), "not delivered", 30.0)
     assert set(sent(api).values()) == {1}
-
-
-def problems(home: Home) -> set[str]:
-    return {each["code"] for each in home.status()["problems"]}
 
 
 def test_a_worker_delivers_for_accounts_whose_keys_it_has(member: Member, api: FakeMem0) -> None:

@@ -242,6 +242,55 @@ def test_platform_untried_is_neither_well_nor_ill() -> None:
     assert status_document(parts(platform=untried, destinations=(answered,)))["platform"]["ok"] is True
 
 
+def shared(account: str, code: str = "key-refused") -> Destination:
+    return dataclasses.replace(trouble(code, parked=True), account=account)
+
+
+@pytest.mark.parametrize(
+    ("known", "own", "ok", "word"),
+    [
+        ((shared(""),), "", False, "platform.api_key_file"),
+        ((shared("team-b"),), "team-b", False, "platform.api_key_file"),
+        ((shared("team-b"),), "team-a", None, "queue.keys_directory"),
+        ((shared("team-b", "offline"),), "team-a", None, "platform.url"),
+        ((Destination("mem0", None, "", "", 0, parked=False, since=None, last_success_at=NOW), shared("a")), "a", False, "api_key"),
+    ],
+)  # fmt: skip
+def test_a_shared_queues_destination_is_told_for_the_account_that_it_is_of(
+    known: tuple[Destination, ...], own: str, ok: bool | None, word: str
+) -> None:
+    """The platform is as this machine's own account finds it; another account's refused key lies elsewhere."""
+    platform = PlatformPart("mem0", "https://platform.test", "mem0", own)
+    document = status_document(parts(platform=platform, destinations=known))
+    assert document["platform"]["ok"] is ok
+    (problem,) = document["problems"]
+    assert problem["degrades"]
+    assert word in problem["remedy"]
+    assert ("'team-b'" in problem["message"]) is (ok is None)
+
+
+def test_each_accounts_refused_key_is_a_problem_of_its_own() -> None:
+    document = status_document(parts(destinations=(shared(""), shared("team-b"), shared("team-c"))))
+    assert len({problem["message"] for problem in document["problems"]}) == 3
+
+
+@pytest.mark.parametrize(
+    ("fleet", "message"),
+    [
+        ({"role": "worker", "jobs": {"dead": 1}}, "1 batch of all machines in the shared queue was given up."),
+        ({"role": "both", "jobs": {"dead": 2}}, "2 batches of all machines in the shared queue were given up."),
+        ({"role": "edge", "packets_dead": 2}, "2 packets of this machine in the shared queue were given up."),
+        ({"role": "edge", "packets_dead": 0}, ""),
+        ({"role": "worker", "jobs": {}}, ""),
+    ],
+)
+def test_dead_letters_of_the_shared_queue(fleet: dict[str, Any], message: str) -> None:
+    """A problem, and no ill health (CONTRACT), beside those of the machine's own queue."""
+    document = status_document(parts(fleet=fleet, jobs=counts(dead=1)))
+    assert [each["message"] for each in document["problems"]] == ["1 job was given up.", *filter(None, (message,))]
+    assert document["state"] == "ok"
+
+
 def test_a_document_of_another_version_is_judged_by_its_state() -> None:
     """A degraded document without our keys is ill, with a reason; an unknown state is not taken for down."""
     assert healthy({"state": "degraded", "problems": [{"message": "Odd."}]}) == (False, ("Odd.",))

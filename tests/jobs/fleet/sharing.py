@@ -75,7 +75,7 @@ class Sharing:
         )
         self._reached = Account(self.platform, Verdicts(self.platform, clock))
         edge = Edge(self.edge.delivery, self.queue, EDGE)
-        learner = Learner(
+        self.learner = learner = Learner(
             lambda: [(SPOOL, self.edge.evidence)],
             self.queue,
             EDGE,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from jobs.fleet import learn
-from jobs.fleet.learn import GIVEN_UP_SECONDS, IDLE_SECONDS, LEARN, LONGEST_SECONDS
+from jobs.fleet.learn import GIVEN_UP_SECONDS, IDLE_SECONDS, LEARN, LONGEST_SECONDS, packets_dead
 from jobs.job import Job, JobState
 from jobs.outcomes import Done
 from jobs.queue.claims import Claim
@@ -107,6 +107,19 @@ def test_one_that_was_discarded_stays_given_up(fleet: Sharing) -> None:
     job = dead(fleet)
     assert fleet.shared.discard(job.id)
     fleet.work(GIVEN_UP_SECONDS + 60.0)
+    assert fleet.edge.packet().status == PacketStatus.GAVE_UP
+
+
+def test_dead_letters_of_its_own_are_counted_until_somebody_sees_to_them(fleet: Sharing) -> None:
+    """Those of others are not, nor what was given up and is there no more."""
+    assert packets_dead(fleet.learner) == 0
+    fleet.shared.asked = 0
+    assert packets_dead(fleet.learner) == 0
+    assert fleet.shared.asked == 0  # nothing was given up: nothing to ask for
+    job = dead(fleet)
+    assert packets_dead(fleet.learner) == 1
+    assert fleet.shared.discard(job.id)
+    assert packets_dead(fleet.learner) == 0
     assert fleet.edge.packet().status == PacketStatus.GAVE_UP
 
 
