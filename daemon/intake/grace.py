@@ -41,6 +41,10 @@ class Grace:
             return False
         return now - suspect.since >= GRACE_SECONDS
 
+    def stems(self, spool: str) -> set[str]:
+        """Return the suspects of a spool. Safe from any thread."""
+        return {stem for name, stem in list(self._suspects) if name == spool}
+
     def keep(self, spool: str, stems: Collection[str]) -> None:
         """Drop the suspects of a spool that are not among `stems` any more: nobody is to be asked back for them."""
         kept = frozenset(stems)

@@ -5,7 +5,7 @@ be read (claiming.py) or stored costs its neighbours nothing.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,6 +108,10 @@ class Ingest:
         if not stopping():
             self.in_hand.scanned()
         return taken
+
+    def passed_over(self, spool: Spool) -> Collection[str]:
+        """Return the stems of what lies in a spool and cannot be taken in, or is no handoff. Safe from any thread."""
+        return self._suspects.passed_over(spool.name)
 
     def _scan_spool(self, spool: Spool, stopping: Callable[[], bool]) -> int:
         taken = 0

@@ -10,7 +10,7 @@ import hashlib
 import math
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class SpoolCounts:
-    """How many files a spool holds of each kind, and the age of the oldest waiting one in seconds."""
+    """How many files a spool holds of each kind, and the age in seconds of the oldest that waits to be taken in."""
 
     pending: int
     running: int
@@ -134,7 +134,7 @@ class Spool:
         return [
             entry.name
             for entry in _entries(self.pending)
-            if entry.name.endswith(WAITING) and not entry.is_file(follow_symlinks=False)
+            if entry.name.endswith((WAITING, CLAIMED)) and not entry.is_file(follow_symlinks=False)
         ]
 
     def claim(self, stem: str) -> bool:
@@ -215,7 +215,7 @@ class Spool:
         those seconds begin now."""
         stale = []
         for entry in _entries(self.pending):
-            if not entry.name.endswith(CLAIMED):
+            if not entry.name.endswith(CLAIMED) or not entry.is_file(follow_symlinks=False):
                 continue
             with contextlib.suppress(FileNotFoundError):
                 stem, untouched = entry.name[: -len(CLAIMED)], age(entry.stat(follow_symlinks=False).st_mtime)
@@ -238,15 +238,19 @@ class Spool:
         swept = abandoned_writes.sweep(self.pending, age, is_shared=False)
         return swept + sum(abandoned_writes.sweep(directory, age) for directory in aside)
 
-    def counts(self, age: Age) -> SpoolCounts:
-        """Count the files as they are now."""
+    def counts(self, age: Age, passed_over: Collection[str] = ()) -> SpoolCounts:
+        """Count the files as they are now; what is no regular file is none of them. The oldest is of those whose stem
+        is not `passed_over`."""
         pending = running = 0
         oldest = math.inf
         for entry in _entries(self.pending):
+            if not entry.name.endswith((WAITING, CLAIMED)) or not entry.is_file(follow_symlinks=False):
+                continue
             if entry.name.endswith(CLAIMED):
                 running += 1
-            elif entry.name.endswith(WAITING):
-                pending += 1
+                continue
+            pending += 1
+            if entry.name[: -len(WAITING)] not in passed_over:
                 with contextlib.suppress(FileNotFoundError):
                     oldest = min(oldest, entry.stat(follow_symlinks=False).st_mtime)
         dead = sum(1 for entry in _entries(self.dead) if _is_letter(entry.name))

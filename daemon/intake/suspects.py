@@ -88,6 +88,11 @@ class Suspects:
         where = self._left[spool.name, stem] = f"{spool.pending}/{stem}{WAITING}"
         self._findings.report("odd-file", where, error.strerror or str(error))
 
+    def passed_over(self, spool: str) -> Collection[str]:
+        """Return the stems of what of a spool is not taken in for a reason of its own: it is in its grace, or stays where
+        it is and is told of. Safe from any thread."""
+        return self._grace.stems(spool) | {stem for name, stem in list(self._left) if name == spool}
+
     def lost(self, counter: str, spool: Spool, stem: str) -> None:
         """Count and tell a handoff that was set aside."""
         self._counters.add(counter)

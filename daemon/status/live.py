@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -83,7 +83,8 @@ class LiveView:
             run_id=self.run_id,
             started_at=self.started_at,
             uptime_seconds=parts.clock.monotonic() - self.started_monotonic,
-            spools=[_spool_part(spool, parts.clock.age) for spool in spools],
+            spools=[_spool_part(spool, parts.clock.age, parts.ingest.passed_over(spool)) for spool in spools],
+            unserved={str(spool.path) for spool in spools} - {str(spool.path) for spool, _ in parts.served.stores()},
             jobs=queue.counts,
             destinations=[*queue.destinations, *(fleet.sight.seen.destinations if fleet else ())],
             platform=self._platform(),
@@ -207,9 +208,10 @@ class LiveView:
         return PlatformPart(platform.kind, platform.url, platform.destination, account)
 
 
-def _spool_part(spool: Spool, age: Age) -> SpoolPart:
+def _spool_part(spool: Spool, age: Age, passed_over: Collection[str]) -> SpoolPart:
     """Count a spool; of one that cannot be read the problems tell, and the other numbers must not be lost with it."""
     try:
-        return SpoolPart(spool.harness, str(spool.path), **asdict(spool.counts(age)), paused=spool.paused.exists())
+        counts = asdict(spool.counts(age, passed_over))
+        return SpoolPart(spool.harness, str(spool.path), **counts, paused=spool.paused.exists())
     except OSError:
         return SpoolPart(spool.harness, str(spool.path))

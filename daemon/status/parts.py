@@ -1,6 +1,6 @@
 """What a status is made of, as plain values: gathered by the daemon, or from the files while it is down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SpoolPart:
-    """One spool's files. `oldest_pending_seconds` is 0 when nothing is pending."""
+    """One spool's files. `oldest_pending_seconds` is 0 when nothing waits that could be taken in."""
 
     harness: str
     path: str
@@ -136,7 +136,8 @@ class StatusParts:
     the claimed job that has moved least lately has not moved, and `longest_call_seconds` how long it may be so.
     `paused` is the user's own pause of everything, `paused_until` its end. `forgetting` counts requests to forget that
     look for late memories still; `given_up` is None where only the counts are known. `standing_jobs` is how many of the
-    waiting jobs are the daemon's own timers, behind which nobody's work waits.
+    waiting jobs are the daemon's own timers, behind which nobody's work waits. `unserved` has the paths of spools whose
+    evidence is not open: a plugin has not made it yet, or a problem of its own tells why.
     """
 
     version: str
@@ -147,6 +148,7 @@ class StatusParts:
     started_at: float | None = None
     uptime_seconds: float = 0.0
     spools: Sequence[SpoolPart] = ()
+    unserved: Collection[str] = ()
     jobs: QueueCounts = NO_JOBS
     destinations: Sequence[Destination] = ()
     platform: PlatformPart = field(default_factory=lambda: PlatformPart(kind="local"))

@@ -210,8 +210,9 @@ KINDS: dict[str, Kind] = {
         "It is tried again every 15 s; the log of `memsyncd run` names the file.",
     ),
     "odd-file": _note(
-        "{where} is named like a handoff and is none, so it is never opened",
-        "Remove it: `rm -ri {where}`.",
+        "{where} is named like a handoff and cannot be taken in",
+        "`ls -ld {where}` shows what it is. Make a file yours and readable, and move or remove anything else (`rm -ri "
+        "{where}`); its neighbours are taken in meanwhile.",
     ),
     "transcript-unreadable": _note(
         "A transcript of {where} cannot be read, so answers are missing that its hooks do not tell",

@@ -173,7 +173,8 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
     if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= quiet:  # those held by a cooldown are not ready
         yield Finding("no-progress", since=parts.now - parts.jobs.oldest_ready_seconds)
         return
-    oldest = max((spool.oldest_pending_seconds for spool in parts.spools if not spool.paused), default=0.0)
+    taken = (spool for spool in parts.spools if not spool.paused and spool.path not in parts.unserved)
+    oldest = max((spool.oldest_pending_seconds for spool in taken), default=0.0)
     if oldest >= QUIET_SECONDS:
         yield Finding("no-progress", since=parts.now - oldest, detail="handoffs are not taken in")
 

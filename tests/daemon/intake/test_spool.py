@@ -154,6 +154,18 @@ def test_counts_tell_each_kind_and_the_oldest(spool: Spool) -> None:
     assert 59 <= counts.oldest_pending_seconds <= 62
 
 
+def test_what_is_no_regular_file_is_no_handoff_that_waits(spool: Spool) -> None:
+    """Neither a directory nor a link nor a pipe is counted, given back as a claim, or what waits longest."""
+    for suffix in (".json", ".running"):
+        (spool.pending / f"directory{suffix}").mkdir()
+        (spool.pending / f"link{suffix}").symlink_to("/etc/hostname")
+        os.mkfifo(spool.pending / f"pipe{suffix}")
+    counts = spool.counts(age_at(1e10))
+    assert (counts.pending, counts.running, counts.oldest_pending_seconds) == (0, 0, 0.0)
+    assert spool.stale_claims(age_at(1e10), at_start=True) == []
+    assert len(spool.oddities()) == 6
+
+
 def test_a_spool_that_is_not_there_is_empty(tmp_path: Path) -> None:
     """Looking at a directory that a user deleted is no error."""
     spool = Spool(tmp_path / "none", "codex", own=True)

@@ -1,11 +1,14 @@
 """The running daemon as its status socket sees it."""
 
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from daemon.status.parts import Phase
 from tests.clocks import HandClock
 from tests.daemon.composed import Composed, composed
 
@@ -56,6 +59,51 @@ def test_a_clock_set_back_does_not_hide_a_hang(home: Composed) -> None:
     hands.wall_now -= 7_200.0
     hands.move(60.0)
     assert home.view.status_parts().last_progress_at == hands.wall_now - 60.0
+
+
+def put_odd_things(pending: Path) -> None:
+    """Leave a directory, a file whose name is too long to claim it, and bytes that are no handoff."""
+    (pending / "odd.json").mkdir()
+    for name in ("n" * 250, "torn"):
+        (pending / f"{name}.json").write_text("{")
+
+
+def standing_still(home: Composed, hands: HandClock) -> bool:
+    """Scan after a minute without any progress, and tell whether that is what status says."""
+    hands.move(60.0)
+    home.parts.ingest.scan()
+    home.view.phase = Phase.RUNNING
+    return "no-progress" in {problem["code"] for problem in home.view.status()["problems"]}
+
+
+def test_what_cannot_be_taken_in_is_no_work_that_stands_still(home: Composed) -> None:
+    """No new start would help against it (the watchdog makes one); a handoff beside it that is not taken is told."""
+    hands = HandClock(time.time())
+    object.__setattr__(home.parts, "clock", hands.clock())
+    pending = home.parts.served.spool("claude-code").pending
+    put_odd_things(pending)
+    hands.move(100.0)
+    home.parts.ingest.scan()
+    assert not standing_still(home, hands)
+    assert len(list(pending.iterdir())) == 3
+    home.parts.served.spool("claude-code").paused.touch()
+    (pending / "sound.json").write_text("{}")
+    os.utime(pending / "sound.json", (hands.wall_now, hands.wall_now))
+    object.__setattr__(home.parts.ingest, "_take", lambda *_: 0)
+    home.parts.served.spool("claude-code").paused.unlink()
+    assert standing_still(home, hands)
+
+
+def test_a_spool_that_waits_for_its_plugin_is_no_work_that_stands_still(home: Composed) -> None:
+    """What lies in it is taken in once the plugin has made its evidence store, which no new start does."""
+    pending = home.root / ".mem0" / "codex-plugin" / "pending"
+    pending.mkdir(parents=True)
+    (pending / "x.json").write_text("{}")
+    home.upkeep.refresh()
+    assert len(home.parts.served.spools()) == 2
+    hands = HandClock(os.stat(pending / "x.json").st_mtime + 60.0)
+    object.__setattr__(home.parts, "clock", hands.clock())
+    assert not standing_still(home, hands)
 
 
 def test_a_queue_that_cannot_be_used_hides_nothing_else(home: Composed) -> None:
