@@ -1,13 +1,14 @@
 """`doctor`: checks with PASS and FAIL, what was measured, and a remedy for each that fails."""
 
+import os
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from daemon.cli import exits
+from daemon.cli.given import GivenDirectory
 from daemon.cli.output import emit_json, emit_lines, width
 from daemon.cli.status_view import NARROWEST, WIDEST, Line
 from daemon.cli.surroundings import Surroundings, here
@@ -23,13 +24,14 @@ INDENT = " " * 6
 @click.option("--deep", is_flag=True, help="Also write markers, read them back and delete them; up to a minute.")
 @click.option(
     "--cwd",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=None,
+    type=GivenDirectory(is_there=True),
     metavar="DIR",
     help="Look at the project of this directory instead of the one you stand in.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def doctor(around: Surroundings, deep: bool, cwd: Path | None, as_json: bool) -> int:
+def doctor(around: Surroundings, deep: bool, cwd: str | None, as_json: bool) -> int:
     """Check what memsyncd stands on, with or without a daemon, and change nothing.
 
     Each line says what was measured; one that fails says what to do. Exit code: 0 all is well, 1 something failed. What
@@ -45,7 +47,7 @@ def doctor(around: Surroundings, deep: bool, cwd: Path | None, as_json: bool) ->
         around.environ,
         uid=around.uid,
         platform=around.platform,
-        cwd=str(cwd.resolve()) if cwd else here() or str(around.home),
+        cwd=os.path.realpath(cwd) if cwd else here() or str(around.home),
         wall=around.wall,
         monotonic=time.monotonic,
     )

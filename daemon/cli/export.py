@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from daemon.cli import exits
+from daemon.cli.given import GivenPath
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
@@ -18,7 +19,7 @@ from daemon.cli.wording import clean, counted
     "target",
     default=None,
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=GivenPath(),
     help="Into this file, readable by you alone and whole or not at all; else to standard output.",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --to: print the counts as JSON.")

@@ -1,12 +1,12 @@
 """`flush`: ask the daemon to deliver now."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
 from daemon.cli import exits, link
+from daemon.cli.given import GivenDirectory, GivenText
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
@@ -29,21 +29,22 @@ CODES: Mapping[str, int] = {
 
 
 @click.command(short_help="Ask for a delivery now.")
-@click.option("--session", default="", metavar="ID", help="Only this session.")
-@click.option(
-    "--cwd", default=None, metavar="DIR", type=click.Path(path_type=Path), help="Only sessions of this directory."
-)
+@click.option("--session", default=None, metavar="ID", type=GivenText(), help="Only this session.")
+@click.option("--cwd", default=None, metavar="DIR", type=GivenDirectory(), help="Only sessions of this directory.")
 @click.option("--wait", is_flag=True, help="Until the platform has confirmed it, or it was refused or put off.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.pass_obj
-def flush(around: Surroundings, session: str, cwd: Path | None, wait: bool, as_json: bool) -> int:
+def flush(around: Surroundings, session: str | None, cwd: str | None, wait: bool, as_json: bool) -> int:
     """Ask for a delivery of what was recorded, without waiting for a session's end.
 
     Exit code: 0 delivered, asked for, or nothing to deliver; 1 refused; 75 put off; 3 the daemon is not running.
     """
-    asked: dict[str, Any] = {"session": session, "cwd": str(cwd.absolute()) if cwd else "", "wait": wait}
+    asked: dict[str, Any] = {"session": session or "", "cwd": cwd or "", "wait": wait}
     try:
-        answer = link.post(around, "/flush", asked, seconds=link.UNTIL_CONFIRMED if wait else link.SHORT)
+        if wait:
+            answer = link.post_and_wait(around, "/flush", asked, seconds=link.UNTIL_CONFIRMED)
+        else:
+            answer = link.post(around, "/flush", asked)
     except link.Refused as error:
         raise exits.Leave(exits.FAILED, str(error)) from error
     outcome = str(answer.get("outcome", ""))

@@ -1,4 +1,4 @@
-"""Options that may not be empty: an empty one comes from an unset variable, and must not mean more than was meant."""
+"""What may not be empty: an empty value comes from an unset variable, and must not mean more than was meant."""
 
 from pathlib import Path
 
@@ -14,9 +14,17 @@ class GivenText(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002  (click gives it)
         """Return the text as it is."""
-        if not value.strip():
-            raise exits.Leave(exits.WRONG_USE, f"{_named(param)} is empty: give it a value, or leave it out.")
-        return value
+        return _given(value, param)
+
+
+class GivenPath(click.ParamType[Path]):
+    """A path, as it is given."""
+
+    name = "path"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
+        """Return it."""
+        return Path(_given(value, param))
 
 
 class GivenDirectory(GivenText):
@@ -35,5 +43,13 @@ class GivenDirectory(GivenText):
         return str(path)
 
 
+def _given(value: str, param: click.Parameter | None) -> str:
+    if not value.strip():
+        raise exits.Leave(exits.WRONG_USE, f"{_named(param)} is empty: give it a value, or leave it out.")
+    return value
+
+
 def _named(param: click.Parameter | None) -> str:
+    if isinstance(param, click.Argument):
+        return param.metavar or param.human_readable_name
     return param.opts[0] if param is not None else "The value"

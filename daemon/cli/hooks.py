@@ -3,6 +3,7 @@
 import click
 
 from daemon.cli import hooks_install
+from daemon.cli.given import GivenText
 from daemon.cli.surroundings import Surroundings
 
 
@@ -32,11 +33,13 @@ hooks.add_command(hooks_install.list_hooks)
 
 
 @hooks.command()
-@click.argument("action")
-@click.option("--harness", required=True, metavar="H", help="The coding agent, such as claude-code.")
-@click.option("--reason", default="", metavar="R", help="Why a flush is asked for, such as session-end.")
+@click.argument("action", type=GivenText())
+@click.option("--harness", required=True, metavar="H", type=GivenText(), help="The coding agent, such as claude-code.")
+@click.option(
+    "--reason", default=None, metavar="R", type=GivenText(), help="Why a flush is asked for, such as session-end."
+)
 @click.pass_obj
-def command(around: Surroundings, action: str, harness: str, reason: str) -> None:
+def command(around: Surroundings, action: str, harness: str, reason: str | None) -> None:
     """Print the command line for one event, as `install` writes it: absolute interpreter and script, no shim.
 
     Once one of them is gone, it does nothing, in silence.
@@ -53,6 +56,6 @@ def command(around: Surroundings, action: str, harness: str, reason: str) -> Non
     if reason and reason not in REASONS:
         click.echo(f"memsyncd: {reason} is no reason known here; known are {', '.join(sorted(REASONS))}.", err=True)
     try:
-        click.echo(command_line(action, harness, reason=reason, home=around.environ.get("MEMSYNCD_HOME", "")))
+        click.echo(command_line(action, harness, reason=reason or "", home=around.environ.get("MEMSYNCD_HOME", "")))
     except ValueError as error:
         raise click.UsageError(str(error)) from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli import exits
+from daemon.cli.given import GivenDirectory, GivenText
 from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean, counted
@@ -21,11 +22,13 @@ harness_option = click.option(
     "name",
     required=True,
     metavar="H",
+    type=GivenText(),
     help="The coding agent, such as claude-code; `hooks list` shows all.",
 )
 project_option = click.option(
     "--project",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=None,
+    type=GivenDirectory(is_there=True),
     metavar="DIR",
     help="For this project only, in its own directory.",
 )
@@ -37,7 +40,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 @project_option
 @json_option
 @click.pass_obj
-def install(around: Surroundings, name: str, project: Path | None, as_json: bool) -> int:
+def install(around: Surroundings, name: str, project: str | None, as_json: bool) -> int:
     """Put our hooks into a harness's own configuration file, touching nothing else in it.
 
     Doing it again changes nothing; entries of an older version are replaced. Beside the file a copy is kept of how it
@@ -61,7 +64,7 @@ def install(around: Surroundings, name: str, project: Path | None, as_json: bool
 @project_option
 @json_option
 @click.pass_obj
-def uninstall(around: Surroundings, name: str, project: Path | None, as_json: bool) -> int:
+def uninstall(around: Surroundings, name: str, project: str | None, as_json: bool) -> int:
     """Take our hooks, those of older versions too, out of a harness's configuration file, and nothing else."""
     from daemon.installing import hooks  # noqa: PLC0415  (only when the command runs)
 
@@ -73,11 +76,11 @@ def uninstall(around: Surroundings, name: str, project: Path | None, as_json: bo
 
 
 @click.command("list", short_help="Where hooks are installed, and whether they work.")
-@click.option("--harness", "name", default="", metavar="H", help="One coding agent only.")
+@click.option("--harness", "name", default=None, metavar="H", type=GivenText(), help="One coding agent only.")
 @project_option
 @json_option
 @click.pass_obj
-def list_hooks(around: Surroundings, name: str, project: Path | None, as_json: bool) -> int:
+def list_hooks(around: Surroundings, name: str | None, project: str | None, as_json: bool) -> int:
     """Show for each harness where our hooks are and whether they work; 1 where a program they run is gone.
 
     Outdated are entries that this version would write otherwise: `hooks install` replaces them.
@@ -103,12 +106,12 @@ def known(name: str) -> "Harness":
     return HARNESSES[name]
 
 
-def around_of(around: Surroundings, project: Path | None) -> "Around":
+def around_of(around: Surroundings, project: str | None) -> "Around":
     """Return whose configuration is meant."""
     from daemon.installing.hooks import Around  # noqa: PLC0415  (only when a command runs)
 
     around.places()  # leaves where MEMSYNCD_HOME is no absolute path
-    root = around.home if project is None else project.resolve()
+    root = around.home if project is None else Path(project).resolve()
     return Around(root, around.environ, around.uid, project is not None, around.environ.get("MEMSYNCD_HOME", ""))
 
 
@@ -141,7 +144,7 @@ def tell(harness: "Harness", place: "Around", change: "Change", told: str, *, as
     return exits.DONE
 
 
-def _look(harness: "Harness", around: Surroundings, project: Path | None) -> "list[Found]":
+def _look(harness: "Harness", around: Surroundings, project: str | None) -> "list[Found]":
     from daemon.installing import hooks  # noqa: PLC0415  (only when the command runs)
     from daemon.installing.errors import Unsupported  # noqa: PLC0415
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from daemon.cli import exits
+from daemon.cli.given import GivenPath
 from daemon.cli.output import emit_json
 from daemon.cli.progress import migrations_told, progress
 from daemon.cli.surroundings import Surroundings
@@ -24,7 +25,7 @@ STANDARD_INPUT = Path("/dev/stdin")
 
 
 @click.command(name="import", short_help="Read an export, or the notes of ~/.agent-memory.")
-@click.argument("source", metavar="FILE|DIR", required=False, type=click.Path(path_type=Path))
+@click.argument("source", metavar="FILE|DIR", required=False, type=GivenPath())
 @click.option("--json", "as_json", is_flag=True, help="Print what became of it as JSON.")
 @click.pass_obj
 def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from daemon.cli import completion, exits, job_access
+from daemon.cli.given import GivenText
 from daemon.cli.jobs_view import job_lines, jobs_lines
 from daemon.cli.output import emit_json, emit_lines, width
 from daemon.cli.surroundings import Surroundings
@@ -25,7 +26,7 @@ def jobs() -> None:
 
 @jobs.command("list")
 @click.option("--state", type=click.Choice(STATES), default=None, help="Only jobs in this state.")
-@click.option("--kind", default="", metavar="K", help="Only jobs of this kind, such as flush.")
+@click.option("--kind", default=None, metavar="K", type=GivenText(), help="Only jobs of this kind, such as flush.")
 @click.option(
     "--limit",
     metavar="N",
@@ -37,12 +38,14 @@ def jobs() -> None:
 @click.option("--all-hosts", is_flag=True, help="What every machine of a shared queue has in it.")
 @as_json_option
 @click.pass_obj
-def list_jobs(around: Surroundings, *, state: str | None, kind: str, limit: int, all_hosts: bool, as_json: bool) -> int:
+def list_jobs(
+    around: Surroundings, *, state: str | None, kind: str | None, limit: int, all_hosts: bool, as_json: bool
+) -> int:
     """List jobs, the last changed first. Works without the daemon, but for --all-hosts."""
     if all_hosts:
-        found = job_access.find_on_all_hosts(around, state=state or "", kind=kind, limit=limit)
+        found = job_access.find_on_all_hosts(around, state=state or "", kind=kind or "", limit=limit)
     else:
-        found = job_access.find(around, state=state or "", kind=kind, limit=limit)
+        found = job_access.find(around, state=state or "", kind=kind or "", limit=limit)
     if as_json:
         emit_json({"jobs": found})
     else:
@@ -51,7 +54,7 @@ def list_jobs(around: Surroundings, *, state: str | None, kind: str, limit: int,
 
 
 @jobs.command()
-@click.argument("job_id", metavar="ID", shell_complete=completion.any_jobs)
+@click.argument("job_id", metavar="ID", type=GivenText(), shell_complete=completion.any_jobs)
 @as_json_option
 @click.pass_obj
 def show(around: Surroundings, job_id: str, as_json: bool) -> int:
@@ -67,7 +70,7 @@ def show(around: Surroundings, job_id: str, as_json: bool) -> int:
 
 
 @jobs.command()
-@click.argument("job_ids", metavar="ID...", nargs=-1, shell_complete=completion.dead_jobs)
+@click.argument("job_ids", metavar="ID...", nargs=-1, type=GivenText(), shell_complete=completion.dead_jobs)
 @click.option("--dead", is_flag=True, help="Everything that was given up.")
 @as_json_option
 @click.pass_obj
@@ -82,7 +85,9 @@ def retry(around: Surroundings, job_ids: tuple[str, ...], dead: bool, as_json: b
 
 
 @jobs.command()
-@click.argument("job_ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion.dead_jobs)
+@click.argument(
+    "job_ids", metavar="ID...", nargs=-1, required=True, type=GivenText(), shell_complete=completion.dead_jobs
+)
 @as_json_option
 @click.pass_obj
 def discard(around: Surroundings, job_ids: tuple[str, ...], as_json: bool) -> int:

@@ -1,7 +1,5 @@
 """`mcp install` and `mcp uninstall`: the entry that starts the MCP server in an agent's client."""
 
-from pathlib import Path
-
 import click
 
 from daemon.cli.hooks_install import around_of, attempted, harness_option, json_option, known, project_option, tell
@@ -13,7 +11,7 @@ from daemon.cli.surroundings import Surroundings
 @project_option
 @json_option
 @click.pass_obj
-def install(around: Surroundings, name: str, project: Path | None, as_json: bool) -> int:
+def install(around: Surroundings, name: str, project: str | None, as_json: bool) -> int:
     """Let an agent's client start the MCP server: by the client's own command, or in its configuration file.
 
     Doing it again changes nothing. With MEMSYNCD_HOME set, the entry carries it along.
@@ -32,7 +30,7 @@ def install(around: Surroundings, name: str, project: Path | None, as_json: bool
 @project_option
 @json_option
 @click.pass_obj
-def uninstall(around: Surroundings, name: str, project: Path | None, as_json: bool) -> int:
+def uninstall(around: Surroundings, name: str, project: str | None, as_json: bool) -> int:
     """Take the entry that starts the MCP server out of a client's configuration, and nothing else."""
     from daemon.installing import tools  # noqa: PLC0415  (only when the command runs)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli import exits, output
+from daemon.cli.given import GivenText
 from daemon.cli.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ SYSTEM_ACCOUNT = "memsyncd"
 
 def system_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--system` and the account that goes with it."""
-    named = click.option("--run-as", default=SYSTEM_ACCOUNT, show_default=True, help="With --system: its account.")
+    named = click.option(
+        "--run-as", default=SYSTEM_ACCOUNT, show_default=True, type=GivenText(), help="With --system: its account."
+    )
     return click.option("--system", is_flag=True, help="The machine's own service, by root; else your own.")(
         named(command)
     )

@@ -1,12 +1,14 @@
 """Options whose value comes from a variable that is not set, and the sentences about a pause that say what ends it."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from daemon.cli import pause, resume
-from daemon.cli.program import main
+from daemon.cli import exits, pause, resume
+from daemon.cli.program import main, program
 from daemon.cli.surroundings import Surroundings
 from memsyncd.clock import rfc3339
 
@@ -31,6 +33,12 @@ def run(home: Path, *arguments: str) -> int:
         (("search", "port", "--scope", ""), "--scope"),
         (("search", "port", "--category", ""), "--category"),
         (("search", "port", "--cwd", ""), "--cwd"),
+        (("flush", "--session", ""), "--session"),
+        (("flush", "--cwd", ""), "--cwd"),
+        (("jobs", "show", ""), "ID"),
+        (("jobs", "retry", "flush:x", ""), "ID..."),
+        (("import", ""), "FILE|DIR"),
+        (("export", "--to", ""), "--to"),
     ],
 )
 def test_an_empty_value_is_wrong_use_and_widens_nothing(
@@ -40,6 +48,37 @@ def test_an_empty_value_is_wrong_use_and_widens_nothing(
     assert run(tmp_path, *arguments) == 2
     assert f"{option} is empty" in capsys.readouterr().err
     assert not (tmp_path / "m").exists()
+
+
+HAVE_A_FORM = {"pairs", "lasting", "query"}
+"""They are read by a form of their own, which an empty one has not."""
+
+PLACEHOLDERS = {"memsyncd mcp project"}
+"""A client fills it in, or not: docs/mcp.md says what counts then."""
+
+
+def parameters(command: click.Command, context: click.Context) -> Iterator[tuple[click.Parameter, click.Context]]:
+    """Yield every option and argument of a command and of those below it."""
+    yield from ((parameter, context) for parameter in command.params)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None and name != "hook":  # which has a way of its own
+                yield from parameters(inner, click.Context(inner, info_name=name, parent=context))
+
+
+def test_nothing_takes_an_empty_value() -> None:
+    """Whatever option is added: it has a type that refuses one, or a form that has none."""
+    loose = set()
+    for parameter, context in parameters(program, click.Context(program, info_name="memsyncd")):
+        if getattr(parameter, "is_flag", False) or parameter.name in HAVE_A_FORM:
+            continue
+        try:
+            parameter.type.convert("", parameter, context)
+        except (exits.Leave, click.UsageError):
+            continue
+        loose.add(f"{context.command_path} {parameter.name}")
+    assert loose == PLACEHOLDERS
 
 
 def test_an_empty_time_is_no_pause_without_an_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -97,7 +97,7 @@ def test_what_cannot_be_parsed_exits_1_with_its_line(around: Surroundings, capsy
         (["--harness", "nano"], "known are claude-code, codex"),
         (["--harness", "kimi", "--project", "."], "without --project"),
         ([], "--harness"),
-        (["--harness", "codex", "--project", "/no/such/directory"], "does not exist"),
+        (["--harness", "codex", "--project", "/no/such/directory"], "there is no directory"),
     ],
 )
 def test_wrong_use_exits_2(
