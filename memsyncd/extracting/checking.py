@@ -70,7 +70,7 @@ def checked(answer: str, piece: Sequence[Message], *, redact: Callable[[str], st
         if why or text.casefold() in kept:
             rejected[why or "repeated"] += 1
             continue
-        said_by_user = person.holds(text, item.category)
+        said_by_user = person.holds(text)
         score = SCORE + (USERS_WORD if said_by_user else 0.0)
         kept[text.casefold()] = Candidate(
             text, item.category, item.lane, score, everybody.context(text), files, made_by=MODEL
@@ -89,7 +89,7 @@ def _fault(text: str, item: _Item, everybody: Ground, person: Ground, redact: Ca
     if redact(text) != text:
         return "secret"
     ground = person if item.lane == PERSONAL else everybody
-    return "" if ground.holds(text, item.category) else "not said"
+    return "" if ground.holds(text) else "not said"
 
 
 def _entries(answer: str) -> Sequence[Any]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memsyncd.platforms.local.merge import claim_of
 from memsyncd.platforms.local.terms import fold, terms_of
 from memsyncd.platforms.platform import Message
 
@@ -24,6 +23,8 @@ _PROPER = re.compile(r"(?<![.!?:;] )(?<!^)(?<![\w-])[A-Z]\w+|\b\w+[a-z0-9][A-Z]\
 """A capital inside a sentence or a word: mostly a name."""
 
 _NUMBER = re.compile(r"\d+")
+_FIGURE_OR_NAME = re.compile(r"[\d_]")
+"""In a term: it is a figure, or an identifier like `host3` and `max_retries`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +42,17 @@ class Ground:
         self._terms = frozenset(term for piece in self._pieces for term in piece.terms)
         self._text = fold("\n".join(message.content for message in messages)).lower()
 
-    def holds(self, text: str, category: str) -> bool:
+    def holds(self, text: str) -> bool:
         """Whether `text` is grounded here."""
         terms = terms_of(text)
-        claim = claim_of(text, category, terms)
-        if not claim.terms:
+        said = frozenset(terms.words) | frozenset(terms.grams)
+        if not said:
             return False
-        if not all(self._has(term) for term in claim.numbers | claim.names):
+        if not all(self._has(term) for term in said if _FIGURE_OR_NAME.search(term)):
             return False
         if not all(self._names(word) for word in _PROPER.findall(fold(text))):
             return False
-        return sum(self._has(term) for term in claim.terms) >= SHARE * len(claim.terms)
+        return sum(self._has(term) for term in said) >= SHARE * len(said)
 
     def context(self, text: str) -> str:
         """Return what helps to find `text`: the piece it is closest to, and the request that led there."""

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -25,7 +25,10 @@ CACHE_KILOBYTES = 32 * 1024
 LOG_PAGES = 8_000
 """Of an import's log, of 4 KB each, before they are written into the file: the same ones change again and again."""
 
-_COLUMNS = "id, text, category, lane, user_id, app_id, agent_id, run_id, metadata, score, created_at, last_seen, seen"
+_COLUMNS = (
+    "id, text, category, lane, user_id, app_id, agent_id, run_id, metadata, score, created_at, last_seen, seen,"
+    " superseded_by"
+)
 
 
 class Arrival(Enum):
@@ -37,28 +40,55 @@ class Arrival(Enum):
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield every memory that is found by search as a JSON object, in the order they were made. Several short reads:
-    what others write meanwhile may be among them or not; nothing is changed or made. Raises PlatformError."""
+    """Yield every memory as a JSON object: those that are found by search, in the order they were made, and then those
+    that another overrules, each after the one it names in `superseded_by`. Several short reads: what others write
+    meanwhile may be among them or not; nothing is changed or made. Raises PlatformError."""
     after = 0
-    while page := _page(path, after):
+    while page := _page(path, "number > ? AND superseded_by = ''", [after]):
         after = page[-1][0]
         yield from (_row(columns) for _, *columns in page)
+    overruled = list(_overruled(path))
+    for start in range(0, len(overruled), ROWS_AT_ONCE):
+        numbers = overruled[start : start + ROWS_AT_ONCE]
+        marks = ",".join("?" * len(numbers))
+        found = {number: columns for number, *columns in _page(path, f"number IN ({marks})", numbers)}
+        yield from (_row(found[number]) for number in numbers if number in found)
 
 
-def _page(path: Path, after: int) -> Sequence[Sequence[Any]]:
+def _page(path: Path, condition: str, values: Sequence[Any]) -> Sequence[Sequence[Any]]:
     if not path.exists():
         return ()
     with reading.looked_at(path) as connection:
         ours = f"platform = '{EMBEDDED}'" if schema.known_version(connection, path) > 1 else "TRUE"
         return connection.execute(
-            f"SELECT number, {_COLUMNS} FROM memories WHERE number > ? AND superseded_by = '' AND {ours}"  # noqa: S608  (constants)
-            " ORDER BY number LIMIT ?",
-            (after, ROWS_AT_ONCE),
+            f"SELECT number, {_COLUMNS} FROM memories WHERE {condition} AND {ours}"  # noqa: S608  (constants and question marks)
+            f" ORDER BY number LIMIT {ROWS_AT_ONCE}",
+            values,
         ).fetchall()
+
+
+def _overruled(path: Path) -> Iterator[int]:
+    """Yield the numbers of the memories that another overrules, each after the other."""
+    if not path.exists():
+        return
+    with reading.looked_at(path) as connection:
+        hidden = connection.execute(
+            "SELECT number, id, superseded_by FROM memories WHERE superseded_by <> ''"
+        ).fetchall()
+    overruled: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for number, memory_id, by in hidden:
+        overruled[by].append((number, memory_id))
+    told = list(overruled.keys() - {memory_id for _, memory_id, _ in hidden})
+    while told:
+        for number, memory_id in overruled.get(told.pop(), ()):
+            yield number
+            told.append(memory_id)
 
 
 class Intake:
     """Takes memories into the file at `path`, which is opened with the first of them and stays open until `close`.
+
+    One that another overrules stays hidden where that one is here, and is found where it is not.
 
     What was deleted here by its id, or forgotten with its session or project as `is_forgotten` tells, stays away.
     """
@@ -88,10 +118,14 @@ class Intake:
         fingerprint = merge.fingerprint(memory.text, lane=memory.lane, owner=owner, app_id=memory.app_id)
         if memories.is_buried(connection, fingerprint) or self._is_forgotten(given):
             return Arrival.FORGOTTEN
-        if memories.with_fingerprint(connection, fingerprint):
+        known = memories.with_fingerprint(connection, fingerprint)
+        if any(not merge.are_contrary(memory.text, text) for _, text, _ in known):
             return Arrival.UNCHANGED
-        number = memories.insert(connection, memory, counts)
+        overruled = connection.execute("SELECT 1 FROM memories WHERE id = ?", (given.superseded_by,)).fetchone()
+        number = memories.insert(connection, memory, None if overruled else counts)
         memories.first_source(connection, number, Source(fingerprint, f"import:{memory.id}", 0, memory.created_at))
+        if overruled:
+            memories.supersede(connection, number, given.superseded_by)
         return Arrival.BROUGHT
 
 
@@ -102,8 +136,10 @@ def _roomy(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _row(columns: Sequence[Any]) -> dict[str, Any]:
-    identity, text, category, lane, user_id, app_id, agent_id, run_id, metadata, score, created, seen_at, seen = columns
-    return {
+    identity, text, category, lane, user_id, app_id, agent_id, run_id, metadata, score, created, seen_at, seen, by = (
+        columns
+    )
+    row = {
         "type": ROW_TYPE,
         "id": identity,
         "memory": text,
@@ -119,3 +155,4 @@ def _row(columns: Sequence[Any]) -> dict[str, Any]:
         "last_seen": seen_at,
         "seen": seen,
     }
+    return {**row, "superseded_by": by} if by else row

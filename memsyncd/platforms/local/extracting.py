@@ -44,10 +44,10 @@ def _store_one(
     source = Source(fingerprint, batch.packet_id, batch.number, now)
     if memories.is_buried(connection, fingerprint):
         return 0
-    known = memories.with_fingerprint(connection, fingerprint)
-    if known and not known[1]:
-        memories.add_source(connection, known[0], source)
-        return 0
+    for number, text, superseded_by in memories.with_fingerprint(connection, fingerprint):
+        if not superseded_by and not merge.are_contrary(candidate.text, text):
+            memories.add_source(connection, number, source)
+            return 0
     terms = terms_of(candidate.text)
     claim = merge.claim_of(candidate.text, candidate.category, terms)
     lane = lane_token(candidate.lane, user_id=batch.user_id, app_id=batch.app_id, agent_id=batch.agent_id)
@@ -87,10 +87,13 @@ def _join(connection: sqlite3.Connection, number: int, source: Source, better: s
 
 
 def _has_room(connection: sqlite3.Connection, candidate: Candidate, batch: Batch, now: str) -> bool:
-    count, weakest, score = memories.weakest_of_run(connection, batch.app_id, batch.run_id)
-    if count < MAX_PER_SESSION:
-        return True
-    return candidate.score > score and memories.delete(connection, weakest, now, bury=False)
+    while True:
+        count, weakest, score = memories.weakest_of_run(connection, batch.app_id, batch.run_id)
+        if count < MAX_PER_SESSION:
+            return True
+        if candidate.score <= score:
+            return False
+        memories.delete(connection, weakest, now, bury=False)  # what it overruled, which is found again, may be next
 
 
 def _memory(memory_id: str, candidate: Candidate, batch: Batch, now: str) -> NewMemory:

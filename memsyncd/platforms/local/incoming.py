@@ -30,11 +30,13 @@ class RefusedMemory(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A memory from elsewhere, checked and cleaned. `told_id` is its id over there; `made_at`: Unix seconds."""
+    """A memory from elsewhere, checked and cleaned. `told_id` is its id over there; `made_at`: Unix seconds.
+    `superseded_by`: the id of the memory that overrules it, or empty."""
 
     memory: NewMemory
     told_id: str
     made_at: float
+    superseded_by: str = ""
 
 
 def incoming(row: Mapping[str, Any], *, clean: Callable[[str], str], now: float) -> Incoming:
@@ -76,6 +78,7 @@ def incoming(row: Mapping[str, Any], *, clean: Callable[[str], str], now: float)
         ),
         told_id,
         made,
+        _identity(row, "superseded_by", ""),
     )
 
 

@@ -15,6 +15,8 @@ from memsyncd.platforms.local.scope_filter import memory_tokens
 from memsyncd.platforms.local.terms import Terms, terms_of
 
 INDEXED = "words, parts, grams, context, scope"
+_HIDDEN_BY = "superseded_by = ? AND superseded_by <> ''"
+"""The second half has SQLite look into the index of hidden memories alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def add_source(connection: sqlite3.Connection, number: int, source: Source) -> b
 
 
 def supersede(connection: sqlite3.Connection, number: int, by: str) -> None:
-    """Hide a memory from search because memory `by` overrules it; the row stays."""
+    """Hide a memory from search because memory `by` overrules it; the row stays, and is found again without `by`."""
     _unindex(connection, number)
     connection.execute("UPDATE memories SET superseded_by = ? WHERE number = ?", (by, number))
 
@@ -138,8 +140,11 @@ def supersede(connection: sqlite3.Connection, number: int, by: str) -> None:
 def delete(
     connection: sqlite3.Connection, memory_id: str, at: str, *, bury: bool = True, platform: str = EMBEDDED
 ) -> bool:
-    """Delete a memory and, unless it only makes room, bury its contents so that no replay brings it back; of a mirrored
-    one its id, so that no answer of its platform does."""
+    """Delete a memory and, unless it only makes room, bury its contents so that no replay brings it back, with what was
+    hidden of the same content; of a mirrored one bury its id, so that no answer of its platform brings it back.
+
+    What it overruled is found again, or stays hidden by what overruled it in turn.
+    """
     row = connection.execute(
         "SELECT number, superseded_by FROM memories WHERE id = ? AND platform = ?", (memory_id, platform)
     ).fetchone()
@@ -147,16 +152,30 @@ def delete(
         return False
     number, superseded_by = row
     if bury:
-        connection.execute(
-            "INSERT OR IGNORE INTO tombstones SELECT DISTINCT fingerprint, ? FROM sources WHERE memory = ?",
-            (at, number),
-        )
+        _bury(connection, number, at)
         if platform != EMBEDDED:
             connection.execute("INSERT OR IGNORE INTO tombstones VALUES(?, ?)", (grave(platform, memory_id), at))
     if not superseded_by:
         _unindex(connection, number)
     connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+    for (older,) in connection.execute(f"SELECT number FROM memories WHERE {_HIDDEN_BY}", (memory_id,)).fetchall():  # noqa: S608  (a constant)
+        connection.execute("UPDATE memories SET superseded_by = ? WHERE number = ?", (superseded_by, older))
+        if not superseded_by:
+            _index(connection, older)
     return True
+
+
+def _bury(connection: sqlite3.Connection, number: int, at: str) -> None:
+    connection.execute(
+        "INSERT OR IGNORE INTO tombstones SELECT DISTINCT fingerprint, ? FROM sources WHERE memory = ?", (at, number)
+    )
+    hidden = connection.execute(
+        "SELECT DISTINCT m.id FROM sources s JOIN sources t ON t.fingerprint = s.fingerprint"
+        " JOIN memories m ON m.number = t.memory WHERE s.memory = ? AND m.number <> ? AND m.superseded_by <> ''",
+        (number, number),
+    ).fetchall()
+    for (memory_id,) in hidden:
+        delete(connection, memory_id, at, bury=False)
 
 
 def is_buried(connection: sqlite3.Connection, fingerprint: str) -> bool:
@@ -169,14 +188,13 @@ def grave(platform: str, memory_id: str) -> str:
     return hashlib.blake2b(f"{platform}\0{memory_id}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def with_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> tuple[int, str] | None:
-    """Return number and superseding id (or empty) of the newest memory made from this content."""
-    row = connection.execute(
-        "SELECT number, superseded_by FROM memories WHERE number IN (SELECT memory FROM sources WHERE fingerprint = ?)"
-        " ORDER BY superseded_by = '' DESC, number DESC LIMIT 1",
+def with_fingerprint(connection: sqlite3.Connection, fingerprint: str) -> Sequence[tuple[int, str, str]]:
+    """Return number, text and superseding id (or empty) of the memories made from this content, the newest first."""
+    return connection.execute(
+        "SELECT number, text, superseded_by FROM memories WHERE number IN"
+        " (SELECT memory FROM sources WHERE fingerprint = ?) ORDER BY number DESC",
         (fingerprint,),
-    ).fetchone()
-    return (row[0], row[1]) if row else None
+    ).fetchall()
 
 
 def weakest_of_run(connection: sqlite3.Connection, app_id: str, run_id: str) -> tuple[int, str, float]:

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from memsyncd.platforms.local.frames import Frame, frame_of
+from memsyncd.platforms.local.overruling import overrules
 from memsyncd.platforms.local.stemming import stem
+from memsyncd.platforms.local.stop_words import WEAK_STEMS
 from memsyncd.platforms.local.terms import Terms, fold, terms_of
-from memsyncd.platforms.local.vocabulary import alternatives
 
 SAME_SHARE = 0.62
 """Weighted share of common terms from which two memories say the same. Tuned on the tuning half of tests/corpus."""
@@ -19,72 +21,30 @@ CONTAINED_SHARE = 0.88
 """... or of the shorter one's terms that are in the longer."""
 
 MIN_CONTAINED_TERMS = 3
-SUBJECT_SHARE = 0.5
-"""Weighted share of the shorter one's other terms that both must have for a differing value to be a change of mind."""
-
-MIN_SUBJECT_TERMS = 2
-"""Fewer words beside the figure do not name what it measures."""
-
-_UNITS = frozenset(
-    stem(unit)
-    for unit in [
-        "ms",
-        "sec",
-        "second",
-        "seconds",
-        "min",
-        "minute",
-        "minutes",
-        "hour",
-        "hours",
-        "day",
-        "days",
-        "week",
-        "weeks",
-        "month",
-        "months",
-        "year",
-        "years",
-        "kb",
-        "mb",
-        "gb",
-        "kib",
-        "mib",
-        "gib",
-        "px",
-        "fps",
-        "percent",
-        "euro",
-        "euros",
-        "dollar",
-        "dollars",
-        "cents",
-        "take",
-        "takes",
-    ]
-)
 _OVERRULED_BY = frozenset({"project_knowledge", "decisions_and_constraints", "workflows"})
 """Where the newest word counts. Results and problems are history: a newer figure does not make the older one wrong."""
+
+_SAYING = "agreed propose proposal suggest recommend decided decision rule note"
+_TALK = WEAK_STEMS | frozenset(map(stem, _SAYING.split()))
+"""Words that may differ between two memories that say the same."""
+
+_NARROWING = """
+staging production prod preprod sandbox dev environment folder directory package module branch language region
+app site service team tenant customer
+"""
+_PLACES = frozenset(map(stem, _NARROWING.split()))
+_FEW_MORE = 4
+"""So few words more, with a place among them, make a narrower memory and not a fuller one."""
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no longer|don'?t|doesn'?t|didn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|mustn'?t|shouldn'?t|without|avoid|stop|forbidden|nicht|niemals|nie|kein\w*|ne|pas|jamais|nunca|no)\b|禁止|しない|ない"
 )
-_REJECTED = re.compile(
-    r"\b(?:not|never|instead of|rather than|over|from|no longer|anymore|don'?t use|do not use|statt|anstatt|nicht|au lieu de|plutot que|en (?:vez|lugar) de)\s+"
-    r"(?:(?:the|a|an|our|use|using|any|de|du|der|die|das)\s+){0,2}([\w.+-]+)"
-)
-_REPLACED = re.compile(
-    r"\b(?:replaced?|drop(?:ped)?|remov(?:e|ed)|retir(?:e|ed)|scrap(?:ped)?|(?:moved|switched|migrated|moving|switching|migrating|move|switch|migrate) (?:away |off |over )?(?:from|off))\s+(?:(?:the|a|an|our|old)\s+){0,2}([\w.+-]+)"
-    r"|\b(?:instead of|rather than|no longer (?:use )?|statt|anstatt|au lieu de|en (?:vez|lugar) de)\s+(?:(?:the|a|an|our|use|using)\s+){0,2}([\w.+-]+)"
-)
-_FIGURE = re.compile(r"\d[\d_]*[a-z%]{0,4}")
-_NAME = re.compile(r"[\d_]")
-_CHANGED = re.compile(
-    r"\b(?:now|no longer|switch\w*|mov(?:e|ed|ing)|migrat\w+|chang\w+|replac\w+|instead|any ?more|from now on|jetzt|nicht mehr|desormais|maintenant|ahora)\b"
-)
-_WEEKDAYS = frozenset(
-    stem(day) for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-)
+_TURNING = "on off before after above below over under with without up down in out more less first last old new"
+_CONTRARIES = frozenset(_TURNING.split())
+"""Stop words and weak words of which one for the other says something else."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LETTER = re.compile(r"(?<=[a-z] )[A-HJ-Z]\b")
 
 
 class Relation(Enum):
@@ -97,17 +57,15 @@ class Relation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A memory prepared for comparing. `numbers` are its figures, `names` its identifiers (`host3`, `max_retries`),
-    `chosen` what it takes of several alternatives, `replaced` what it says is over."""
+    """A memory prepared for comparing. `contraries`: its words whose opposite would say something else,
+    and the letters that number things."""
 
     text: str
     category: str
     terms: frozenset[str]
-    numbers: frozenset[str]
-    names: frozenset[str]
-    chosen: frozenset[str]
-    replaced: frozenset[str]
+    contraries: frozenset[str]
     negated: bool
+    frame: Frame
 
 
 def fingerprint(text: str, *, lane: str, owner: str, app_id: str) -> str:
@@ -121,36 +79,31 @@ def fingerprint(text: str, *, lane: str, owner: str, app_id: str) -> str:
 def claim_of(text: str, category: str, terms: Terms | None = None) -> Claim:
     """Return `text` prepared for comparing."""
     terms = terms or terms_of(text)
-    folded = fold(text).lower()
-    rejected = _stems(_REJECTED, folded) | _stems(_REPLACED, folded)
-    content = frozenset(terms.words) | frozenset(terms.grams)
     return Claim(
         text=text,
         category=category,
-        terms=content,
-        numbers=frozenset(term for term in content if _FIGURE.fullmatch(term)),
-        names=frozenset(term for term in content if _NAME.search(term) and not _FIGURE.fullmatch(term)),
-        chosen=frozenset(term for term in content if term in alternatives() or term in _WEEKDAYS) - rejected,
-        replaced=_stems(_REPLACED, folded),
+        terms=frozenset(terms.words) | frozenset(terms.grams),
+        contraries=_contraries(text),
         negated=_is_negated(text),
+        frame=frame_of(text),
     )
+
+
+def are_contrary(one: str, other: str) -> bool:
+    """Whether two texts of the same terms say something else: `turn it on` and `turn it off`, queue A and queue B."""
+    return _are_contrary(_contraries(one), _contraries(other))
 
 
 def relation(new: Claim, old: Claim, weight: Callable[[str], float]) -> Relation:
     """Return what `new` is to `old`; `weight` is a term's rarity."""
-    union = new.terms | old.terms
-    if not union or not new.terms & old.terms:
-        return Relation.DIFFERENT
-    share = _sum(new.terms & old.terms, weight) / _sum(union, weight)
-    contained = _contained(new.terms, old.terms, weight)
-    overrules = {new.category, old.category} <= _OVERRULED_BY and _overrules(new, old, weight, share)
-    if overrules:
+    common = new.terms & old.terms
+    if {new.category, old.category} <= _OVERRULED_BY and overrules(new.frame, old.frame):
         return Relation.OVERRULES
-    clash = _clash(new.numbers, old.numbers) or _clash(new.names, old.names)
-    if new.negated != old.negated or clash or _rivals(new, old):
+    if not common or new.negated != old.negated or _tell_apart(new, old):
         return Relation.DIFFERENT
+    share = _sum(common, weight) / _sum(new.terms | old.terms, weight)
     small = min(len(new.terms), len(old.terms))
-    if share >= SAME_SHARE or (contained >= CONTAINED_SHARE and small >= MIN_CONTAINED_TERMS):
+    if share >= SAME_SHARE or (small >= MIN_CONTAINED_TERMS and _contained(new, old, weight) >= CONTAINED_SHARE):
         return Relation.SAME
     return Relation.DIFFERENT
 
@@ -160,50 +113,33 @@ def fuller(new: Claim, old: Claim, weight: Callable[[str], float]) -> str:
     return old.text if _sum(old.terms - new.terms, weight) > _sum(new.terms - old.terms, weight) * 1.5 else new.text
 
 
-def _overrules(new: Claim, old: Claim, weight: Callable[[str], float], share: float) -> bool:
-    if _rivals(new, old):
-        rest_new, rest_old = new.terms - new.chosen - _values(old), old.terms - old.chosen - _values(new)
-        return not rest_new or not rest_old or _contained(rest_new, rest_old, weight) >= SUBJECT_SHARE
-    if new.replaced & old.terms and not new.replaced & old.replaced and not old.negated:
-        return _contained(new.terms - new.replaced, old.terms - new.replaced, weight) >= SUBJECT_SHARE
-    if _clash(new.numbers, old.numbers) and not _clash(new.names, old.names):
-        rest_new, rest_old = new.terms - new.numbers - _UNITS, old.terms - old.numbers - _UNITS
-        if min(len(rest_new), len(rest_old)) < MIN_SUBJECT_TERMS:
-            return False
-        closeness = _contained(rest_new, rest_old, weight)
-        needed = SUBJECT_SHARE + (0.1 if _CHANGED.search(fold(new.text).lower()) else 0.3)
-        return len(rest_new & rest_old) > 0 and closeness >= needed and len(new.numbers ^ old.numbers) <= 4  # noqa: PLR2004  (one value against another, not two tables)
-    return new.negated != old.negated and share >= SAME_SHARE and not _clash(new.names, old.names)
+def _tell_apart(new: Claim, old: Claim) -> bool:
+    """Whether each says something that the other does not, or one of them the same of one place only."""
+    mine, theirs = new.terms - old.terms - _TALK, old.terms - new.terms - _TALK
+    if (mine and theirs) or _are_contrary(new.contraries, old.contraries):
+        return True
+    if new.frame.words == old.frame.words:
+        return False
+    more = mine or theirs
+    return len(more) <= _FEW_MORE and not more.isdisjoint(_PLACES)
 
 
-def _rivals(new: Claim, old: Claim) -> bool:
-    """Whether each chooses something the other does not, of one set of alternatives."""
-    for mine in new.chosen - old.chosen:
-        others = _WEEKDAYS - {mine} if mine in _WEEKDAYS else alternatives().get(mine, frozenset())
-        if others & (old.chosen - new.chosen):
-            return True
-    return False
+def _contraries(text: str) -> frozenset[str]:
+    folded = fold(text)
+    return _CONTRARIES.intersection(_WORD.findall(folded.lower())) | frozenset(_LETTER.findall(folded))
 
 
-def _values(claim: Claim) -> frozenset[str]:
-    return claim.chosen | claim.replaced
+def _are_contrary(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one - other) and bool(other - one)
 
 
-def _clash(new: frozenset[str], old: frozenset[str]) -> bool:
-    return bool(new - old) and bool(old - new)
-
-
-def _contained(one: frozenset[str], other: frozenset[str], weight: Callable[[str], float]) -> float:
-    smaller = min(_sum(one, weight), _sum(other, weight))
-    return _sum(one & other, weight) / smaller if smaller else 0.0
+def _contained(new: Claim, old: Claim, weight: Callable[[str], float]) -> float:
+    smaller = min(_sum(new.terms, weight), _sum(old.terms, weight))
+    return _sum(new.terms & old.terms, weight) / smaller if smaller else 0.0
 
 
 def _sum(terms: frozenset[str], weight: Callable[[str], float]) -> float:
     return sum(weight(term) for term in terms)
-
-
-def _stems(pattern: re.Pattern[str], folded: str) -> frozenset[str]:
-    return frozenset(stem(group.strip(".-")) for found in pattern.finditer(folded) for group in found.groups() if group)
 
 
 def _is_negated(text: str) -> bool:

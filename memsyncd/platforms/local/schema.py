@@ -8,7 +8,7 @@ from memsyncd import schema_steps
 from memsyncd.platforms.local import reindexing
 from memsyncd.private_store import make_private
 
-VERSION = 3
+VERSION = 4
 """`PRAGMA user_version` of a file this program writes."""
 
 EMBEDDED = "local"
@@ -104,7 +104,10 @@ _TABLES = (
     """,
 )
 
-_STEPS = (*map(schema_steps.script, _TABLES), reindexing.index_anew)
+_HIDDEN = "CREATE INDEX memories_hidden ON memories(superseded_by) WHERE superseded_by <> '';"
+"""Whoever deletes a memory looks for those it hid."""
+
+_STEPS = (*map(schema_steps.script, _TABLES), reindexing.index_anew, schema_steps.script(_HIDDEN))
 
 
 class NewerSchema(Exception):
