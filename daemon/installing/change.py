@@ -42,32 +42,36 @@ class Change:
 
 def put(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
     """Put ours into the file at `path`. Raises CannotInstall; the file is then as it was."""
-    file = config_file.read(path, uid, is_private=is_private)
-    with _placed(file):
-        text = file.text
-        new = edit.install(text)
-        if new == text and file.content is not None:
-            return Change(path, changed=False)
-        if not edit.is_right(new):
-            raise Unfit("our entries do not fit into it as it is written; put them in by hand")
-        content = _encoded(new)
-    return Change(path, changed=True, backup=_changed(file, edit, content))
+    with config_file.alone(path, uid, is_private=is_private) as file:
+        with _placed(file):
+            text = file.text
+            new = edit.install(text)
+            if new == text and file.content is not None:
+                return Change(path, changed=False)
+            if not edit.is_right(new):
+                raise Unfit("our entries do not fit into it as it is written; put them in by hand")
+            content = _encoded(new)
+        return Change(path, changed=True, backup=_changed(file, edit, content))
 
 
 def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
     """Take ours out of the file at `path`. Raises CannotInstall; the file is then as it was."""
-    file = config_file.read(path, uid, is_private=is_private)
-    if file.content is None:
+    if config_file.read(path, uid, is_private=is_private).content is None:
         return Change(path, changed=False)
+    with config_file.alone(path, uid, is_private=is_private) as file:
+        return _taken(file, edit, uid)
+
+
+def _taken(file: ConfigFile, edit: Edit, uid: int) -> Change:
     with _placed(file):
         text = file.text
         if not edit.has_ours(text):
-            return Change(path, changed=False)
+            return Change(file.path, changed=False)
         before = _before(file, edit, uid)
         if before is not None and _gives(edit, before, text):
             config_file.write(file, before.encode())
             config_file.drop_backup(file)
-            return Change(path, changed=True)
+            return Change(file.path, changed=True)
         if _gives(edit, "", text):
             return _removed(file, edit, uid)
         new = edit.uninstall(text, before)
@@ -76,7 +80,7 @@ def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
     if "".join(new.split()) in OURS_ALONE and (edit.is_own_file or before is None):
         # a file that was there before us has a backup; this one we made, perhaps as another version
         return _removed(file, edit, uid)
-    return Change(path, changed=True, backup=_changed(file, edit, new.encode()))
+    return Change(file.path, changed=True, backup=_changed(file, edit, new.encode()))
 
 
 def _removed(file: ConfigFile, edit: Edit, uid: int) -> Change:
@@ -107,20 +111,17 @@ def _before(file: ConfigFile, edit: Edit, uid: int) -> str | None:
 
 
 def _changed(file: ConfigFile, edit: Edit, content: bytes) -> Path | None:
-    """Write the file anew and return its backup: a new one of a file without ours, else the one there is, else what
-    there is. A new one goes again where the file cannot be written."""
+    """Write the file anew and return its backup: a new one of a file without ours, else the one there is, if any. A
+    new one goes again where the file cannot be written."""
     path = config_file.backup_path(file)
-    if file.content is None:
+    if file.content is None or edit.has_ours(file.text):
         config_file.write(file, content)
-        return None
-    is_kept = edit.has_ours(file.text) and path.exists()
-    if not is_kept:
-        config_file.back_up(file)
+        return path if file.content is not None and path.exists() else None
+    config_file.back_up(file)
     try:
         config_file.write(file, content)
     except CannotInstall:
-        if not is_kept:
-            config_file.drop_backup(file)
+        config_file.drop_backup(file)
         raise
     return path
 

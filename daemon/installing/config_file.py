@@ -5,12 +5,14 @@ a home and ordinary in a project, where others may be meant to read it.
 """
 
 import contextlib
+import fcntl
 import grp
 import os
 import pwd
 import secrets
 import shlex
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,10 @@ MAX_BYTES = 32 * 1024 * 1024
 
 BACKUP = ".before-memsyncd"
 """Behind a file's name: the file as it was before the first entry of ours. No harness reads a file named so."""
+
+LOCK_SECONDS = 10.0
+LOOK_SECONDS = 0.02
+"""How long a change by another process is waited for, which takes milliseconds, and how often it is looked for."""
 
 _PRIVATE = (0o700, 0o600)
 _ORDINARY = (0o755, 0o644)
@@ -78,6 +84,37 @@ def read(path: Path, uid: int, *, is_private: bool) -> ConfigFile:
                 return ConfigFile(path, real, file.read(), stat.S_IMODE(found.st_mode), directory_mode)
         finally:
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def alone(path: Path, uid: int, *, is_private: bool) -> Iterator[ConfigFile]:
+    """Give the file at `path` as it is while no other process of ours changes one in its directory, which is made.
+
+    Raises as `read` does, and Unwritten where another process takes over LOCK_SECONDS. What is no program of ours
+    knows no such lock: `write` looks for its changes.
+    """
+    found = read(path, uid, is_private=is_private)
+    with _reached(path, "be changed"):
+        private_directory.create(found.real.parent, found.directory_mode)
+        directory = os.open(found.real.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _lock(directory, path)
+        yield read(path, uid, is_private=is_private)
+    finally:
+        os.close(directory)
+
+
+def _lock(directory: int, path: Path) -> None:
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            return fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise Unwritten(f"another process is changing {path}: try again") from None
+            time.sleep(LOOK_SECONDS)
+        except OSError:  # some network file systems lock no directory
+            return None
 
 
 def content_of(path: Path) -> bytes | None:

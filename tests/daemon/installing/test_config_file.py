@@ -5,12 +5,15 @@ import os
 import pwd
 import resource
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from daemon.installing import config_file, hooks
+from daemon.installing.change import Change
 from daemon.installing.errors import CannotInstall, Unreachable, Unsafe, Unwritten
 from daemon.installing.harnesses import HARNESSES
 from daemon.installing.hooks import Around
@@ -239,6 +242,39 @@ def test_a_backup_is_the_file_before_the_first_of_ours(around: Around, write: Wr
     path.write_text(path.read_text().replace('"timeout": 5', '"timeout": 7'))
     assert hooks.install(CLAUDE, around).backup == backup
     assert backup.read_text() == '{"a": 1}'
+
+
+@pytest.mark.parametrize("before", ['{"a": 1}', None])
+def test_of_several_at_the_same_time_one_changes_the_file(
+    before: str | None, around: Around, home: Path, write: Write
+) -> None:
+    """The others find it done, none fails, and the backup is what was there before all of them."""
+    for _ in range(5):
+        path = home / SETTINGS if before is None else write(SETTINGS, before)
+        together = threading.Barrier(6)
+
+        def one(together: threading.Barrier = together) -> Change:
+            together.wait(30)
+            return hooks.install(CLAUDE, around)
+
+        with ThreadPoolExecutor(6) as pool:
+            changes = [each.result() for each in [pool.submit(one) for _ in range(6)]]
+        assert sum(change.changed for change in changes) == 1
+        backup = path.with_name(f"{path.name}.before-memsyncd")
+        assert config_file.content_of(backup) == (None if before is None else before.encode())
+        with ThreadPoolExecutor(6) as pool:
+            assert sum(each.changed for each in pool.map(lambda _: hooks.uninstall(CLAUDE, around), range(6))) == 1
+        assert config_file.content_of(path) == (None if before is None else before.encode())
+        assert not backup.exists()
+
+
+def test_a_change_that_does_not_end_is_told(around: Around, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that was stopped half-way keeps nobody for ever."""
+    path = write(SETTINGS, "{}")
+    monkeypatch.setattr(config_file, "LOCK_SECONDS", 0.05)
+    with config_file.alone(path, around.uid, is_private=True), pytest.raises(Unwritten, match="try again"):
+        hooks.install(CLAUDE, around)
+    assert path.read_text() == "{}" and hooks.install(CLAUDE, around).changed
 
 
 def test_a_backup_that_holds_ours_is_not_what_was_before(around: Around, write: Write) -> None:
