@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from daemon import private_directory
+from daemon.cli.outlet import OutputLost
 from daemon.demo.recording import EXPECTED, NEXT_SESSION, QUESTION, SECRET, Step, steps
 from daemon.places import resolve
 from daemon.status_socket.client import ClientError, SocketClient
@@ -27,21 +29,37 @@ DEADLINE_SECONDS = 30.0
 
 HARNESS = "claude-code"
 
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+"""Signals after which nothing is left behind either. Ctrl-C is KeyboardInterrupt, which does the same."""
+
 
 class DemoFailed(Exception):
     """A step did not do what it should; the message says which."""
+
+
+class _Ended(Exception):
+    """A signal asked for the end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 @click.command(name="demo")
 @click.option("--keep", is_flag=True, help="Keep the throw-away directory and say where it is.")
 def demo(*, keep: bool) -> int:
     """Play a recorded session through the real hook in a throw-away directory, offline, and find a memory of it."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _end)
     home = Path(tempfile.mkdtemp(prefix="memsyncd-demo-"))
     try:
-        return play(home, sys.stdout)
+        return play(home, sys.stdout, is_kept=keep)
     except DemoFailed as failure:
         click.echo(f"The demo failed: {failure}", err=True)
         return 1
+    except _Ended as ended:
+        return 128 + ended.number
     finally:
         if keep:
             click.echo(f"Kept: {home}")
@@ -49,21 +67,33 @@ def demo(*, keep: bool) -> int:
             shutil.rmtree(home, ignore_errors=True)
 
 
+def _end(number: int, _frame: object) -> NoReturn:
+    for each in ENDING:
+        signal.signal(each, signal.SIG_IGN)  # once is enough, and what follows is short
+    raise _Ended(number)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the demo; return its exit code."""
     return int(demo.main(args=list(arguments), prog_name="memsyncd demo", standalone_mode=False) or 0)
 
 
-def play(home: Path, out: TextIO) -> int:
-    """Play in the empty directory `home`, telling each step on `out`; raises DemoFailed."""
+def play(home: Path, out: TextIO, *, is_kept: bool = True) -> int:
+    """Play in the empty directory `home`, telling each step on `out`; raises DemoFailed.
+
+    Where it is not kept, the daemon removes it when this process is killed.
+    """
     began = time.monotonic()
     environ = _environment(home)
     project = _repository(home)
     places = resolve(environ, home, os.getuid(), sys.platform)
     client = SocketClient(places.status_socket)
     _tell(out, "A throw-away home", f"{home} (embedded platform: no account, no network)")
-    daemon = subprocess.Popen(  # -P: nothing that lies in the present directory is imported
-        [sys.executable, "-P", "-m", "daemon", "run"], env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    daemon = subprocess.Popen(  # noqa: S603  (ourselves; -P: nothing that lies in the present directory is imported)
+        [sys.executable, "-P", "-m", "daemon.demo.attended", "" if is_kept else str(home)],
+        env=environ,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
     try:
         _until_ready(client, daemon, began)
@@ -85,6 +115,8 @@ def play(home: Path, out: TextIO) -> int:
         if daemon.poll() is None:
             daemon.kill()
             daemon.wait()
+        assert daemon.stdin is not None
+        daemon.stdin.close()
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -201,12 +233,11 @@ class _Follower(threading.Thread):
         seen = 0
         while not self._ended.is_set():
             try:
-                answer = self._client.get(f"/events?since={seen}&wait=1")
-            except ClientError:
+                for event in self._client.get(f"/events?since={seen}&wait=1")["events"]:
+                    seen = event["id"]
+                    self._show(event)
+            except (ClientError, OSError, OutputLost):  # the main thread meets it too
                 return
-            for event in answer["events"]:
-                seen = event["id"]
-                self._show(event)
 
     def stop(self) -> None:
         """End after the answer awaited."""
