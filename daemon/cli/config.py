@@ -12,11 +12,19 @@ from daemon.cli.output import emit_json
 from daemon.cli.surroundings import Surroundings, overrides
 from daemon.cli.wording import clean
 from daemon.configuration_error import ConfigurationError
+from daemon.fleet import checking
 from daemon.settings import Settings
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 set_option = click.option(
     "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="As if given to `run`; may be repeated."
+)
+
+NO_KEY = "There is no key for mem0: set MEM0_API_KEY or platform.api_key_file."
+
+NO_KEY_ON_AN_EDGE = (
+    "This edge has no key for mem0, and needs none for its packets, which workers deliver with theirs. Its own "
+    "searches and recall find nothing without one: MEM0_API_KEY or platform.api_key_file."
 )
 
 
@@ -61,6 +69,7 @@ def check(around: Surroundings, pairs: tuple[str, ...], as_json: bool) -> int:
     try:
         loaded = around.load(overrides(pairs))
         warnings = (*loaded.warnings, *_key(loaded.settings, around.environ)[1])
+        faults = tuple(checking.faults(loaded.settings))
     except ConfigurationError as error:
         faults = tuple(error.sentences)
     file = around.places().config_file
@@ -115,7 +124,7 @@ def _key(settings: Settings, environ: Mapping[str, str]) -> tuple[str, list[str]
     if not origin and platform.api_key_command:
         origin = "platform.api_key_command, which the daemon asks"
     if not origin and platform.kind == "mem0":
-        warnings.append("There is no key for mem0: set MEM0_API_KEY or platform.api_key_file.")
+        warnings.append(NO_KEY_ON_AN_EDGE if settings.queue.is_edge else NO_KEY)
     return origin, warnings
 
 

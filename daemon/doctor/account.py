@@ -69,16 +69,26 @@ def user_id(whose: str, origin: str, environ: Mapping[str, str], faults: Sequenc
 
 
 def key(
-    kind: str, origin: str, problems: Sequence[str], *, is_found: bool, mode: int | None, is_service: bool
+    kind: str,
+    origin: str,
+    problems: Sequence[str],
+    *,
+    is_found: bool,
+    mode: int | None,
+    is_service: bool,
+    is_edge: bool = False,
 ) -> Check:
-    """Judge the key's source; never its text. `mode` is of the file it is in, if it is in one."""
+    """Judge the key's source; never its text. `mode` is of the file it is in, if it is in one; `is_edge`: others
+    deliver."""
     name = "key"
     if kind == "local":
         return passed(name, "the embedded platform needs none")
     file = "`memsyncd config path` says where the settings are"
     if not is_found:
-        if kind == "mem0-server" and not problems:
-            return passed(name, "there is none, and a server without authentication needs none")
+        if not problems and (kind == "mem0-server" or is_edge):
+            of_edge = "an edge needs one for its own searches and recall alone"
+            why = of_edge if is_edge else "a server without authentication needs none"
+            return passed(name, f"there is none, and {why}")
         told = " ".join(problems) or f"there is none for {kind}"
         return failed(name, told, f"Write it into a file of mode 0600 and name that in platform.api_key_file; {file}.")
     if problems:
@@ -121,7 +131,13 @@ def _key(examined: Examination) -> Check:
         is_found = bool(source.current())
         origin = source.origin()
         return key(
-            kind, origin, source.problems(), is_found=is_found, mode=_mode(origin), is_service=_has_service(examined)
+            kind,
+            origin,
+            source.problems(),
+            is_found=is_found,
+            mode=_mode(origin),
+            is_service=_has_service(examined),
+            is_edge=examined.settings.queue.is_edge,
         )
     finally:
         source.close()

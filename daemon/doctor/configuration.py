@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from daemon.doctor.check import Check, failed, passed
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
+from daemon.fleet import checking
 
 
 def probes(examined: Examination) -> list[Probe]:
@@ -15,7 +16,10 @@ def probes(examined: Examination) -> list[Probe]:
         Probe(
             "configuration",
             lambda: configuration(
-                str(places.config_file), exists=places.config_file.exists(), faults=examined.faults, warnings=warnings
+                str(places.config_file),
+                exists=places.config_file.exists(),
+                faults=[*examined.faults, *checking.faults(examined.settings)],
+                warnings=warnings,
             ),
         )
     ]

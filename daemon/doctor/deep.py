@@ -191,6 +191,8 @@ def _memory(examined: Examination) -> Check:
     source = KeySource.from_settings(examined.settings, examined.environ)
     token = f"zq{os.urandom(6).hex()}"
     try:
+        if examined.settings.queue.is_edge and kind == "mem0" and not source.current():
+            return unchecked("memory", "there is no key on this edge; workers deliver with theirs")
         platform = platform_of(examined.places, examined.settings, source, Clock())
         try:
             delete = (

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import structlog
 
 from daemon.api_key.source import KeySource
-from daemon.configuration_error import ConfigurationError
 from daemon.fleet import identity, payload_key
 from daemon.fleet.accounts import Accounts
 from daemon.fleet.connection import Connection
@@ -41,8 +40,6 @@ log = structlog.get_logger()
 BESIDE_REQUEST_SECONDS = 30.0
 """Of a claim, beside its request: a place among the calls in the air is waited for, and a stop of the process met."""
 
-SCHEMES = ("postgresql://", "postgres://")
-
 
 def fleet_of(
     settings: Settings,
@@ -65,7 +62,6 @@ def fleet_of(
     queue = settings.queue
     if not queue.url:
         return None
-    _check(settings)
     name, clock = identity.own_name(places.data), delivery.clock
     sealing = payload_key.read(Path(queue.payload_key_file)) if queue.payload_key_file else None
 
@@ -135,16 +131,6 @@ def lease_of(settings: Settings) -> float:
     """Return for how many seconds a claim lasts: for longer than a request may be on its way, however the settings have
     it, for one that was cut off from the database ends its request and renews no claim."""
     return max(LEASE_SECONDS, settings.http.timeout_seconds + BESIDE_REQUEST_SECONDS)
-
-
-def _check(settings: Settings) -> None:
-    if not settings.queue.url.startswith(SCHEMES):
-        raise ConfigurationError("queue.url takes postgresql://…, or nothing for the embedded queue.")
-    if settings.platform.kind == "local":
-        raise ConfigurationError(
-            "queue.url: memories of the embedded platform stay on one machine, so packets of several cannot go there."
-            " Set platform.kind to mem0 or mem0-server, on edges too; they need no key for it."
-        )
 
 
 def _ended(counters: Counters, packet: Packet, end: End) -> None:  # noqa: ARG001  (a learner's word)

@@ -168,7 +168,8 @@ def _program(planned: Installation, run: Run) -> list[str]:
 
 def _key(planned: Installation, seen: Loaded, service: Mapping[str, str], environ: Mapping[str, str]) -> list[str]:
     variable = "" if planned.is_system else first_set(environ, API_KEY_VARIABLES)
-    if seen.settings.platform.kind != "mem0" and not variable:
+    needs_one = seen.settings.platform.kind == "mem0" and not seen.settings.queue.is_edge
+    if not needs_one and not variable:
         return []
     source = KeySource.from_settings(seen.settings, service)
     if source.current():

@@ -193,6 +193,7 @@ def _judge(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
             f"platform.kind ({origins['platform.kind']}) is mem0-server, which has no usual address: "
             "set platform.url to the server's, like http://localhost:8888."
         )
+    faults += _judge_queue(values, origins)
     if values.get("extractor.url"):
         faults += _judge_extractor(values, origins)
     defaults = Settings().retry
@@ -200,6 +201,24 @@ def _judge(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
     most = values.get("retry.max_delay_seconds", defaults.max_delay_seconds)
     if first > most:
         faults.append(f"retry.first_delay_seconds is {first:g}, but takes at most retry.max_delay_seconds ({most:g}).")
+    return faults
+
+
+def _judge_queue(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
+    """Return the faults of half a fleet: a part in no queue, or a queue whose deliveries would not meet."""
+    url, role = values.get("queue.url"), values.get("queue.role", "both")
+    faults = []
+    if not url and role != "both":
+        faults.append(
+            f"queue.role ({origins['queue.role']}) is {role}, which is a part in a shared queue: set queue.url to its "
+            "postgresql:// URL, or leave the role out where this machine needs nobody."
+        )
+    if url and values["platform.kind"] == "local" and _is_address(url, _ADDRESSES["queue.url"]):
+        faults.append(
+            f"queue.url ({origins['queue.url']}) is set, and platform.kind ({origins['platform.kind']}) is local: "
+            "memories of the embedded platform stay on one machine, so packets of several cannot go there. Set "
+            "platform.kind to mem0 or mem0-server, on edges too; they need no key for it."
+        )
     return faults
 
 

@@ -74,6 +74,11 @@ class Queue(Struct, frozen=True, kw_only=True):
     keys_directory: str = ""
     payload_key_file: str = ""
 
+    @property
+    def is_edge(self) -> bool:
+        """Whether this machine puts packets into a shared queue and delivers none."""
+        return bool(self.url) and self.role == "edge"
+
     def __repr__(self) -> str:
         """Leave out the address, which may carry a password."""
         return f"Queue(workers={self.workers!r})"

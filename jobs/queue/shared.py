@@ -1,6 +1,7 @@
 """Opening the shared queue; its driver is loaded for this alone, for an idle daemon's memory has no room for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,8 @@ def open_shared(
 
     Raises NewerSchema, NotSetUp and QueueUnavailable.
     """
-    try:
+    with _driver_needed():
         from jobs.queue.postgres.queue import PostgresQueue  # noqa: PLC0415
-    except ImportError as error:
-        raise NotSetUp(f"a queue on PostgreSQL needs psycopg ({error}): pip install 'memsyncd[postgres]'") from error
     return PostgresQueue(
         url,
         host=host,
@@ -51,3 +50,18 @@ def open_shared(
         serves=serves,
         lease=lease,
     )
+
+
+def check_url(url: str) -> None:
+    """See that the driver is there and understands the URL; nothing is connected. Raises NotSetUp."""
+    with _driver_needed():
+        from jobs.queue.postgres.storage import place_of  # noqa: PLC0415
+    place_of(url)
+
+
+@contextmanager
+def _driver_needed() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise NotSetUp(f"a queue on PostgreSQL needs psycopg ({error}): pip install 'memsyncd[postgres]'") from error

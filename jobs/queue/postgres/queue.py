@@ -7,14 +7,12 @@ from random import Random
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Outcome
 from jobs.queue.claims import LEASE_SECONDS, Claim
 from jobs.queue.contract import Destination, QueueCounts
 from jobs.queue.doorbell import Doorbell
-from jobs.queue.errors import NotSetUp
 from jobs.queue.policy import Policy
 from jobs.queue.postgres import changing, claiming, cooling, enqueueing, errors, lanes, schema, serving, waking
 from jobs.queue.postgres.claiming import Worker
@@ -24,7 +22,7 @@ from jobs.queue.postgres.listening import NAME, Listener, Told
 from jobs.queue.postgres.reading import Reader
 from jobs.queue.postgres.rows import Codec
 from jobs.queue.postgres.sealing import Sealing, Unsealed
-from jobs.queue.postgres.storage import SharedStorage
+from jobs.queue.postgres.storage import SharedStorage, place_of
 from jobs.queue.postgres.transaction import Transaction
 from jobs.queue.postgres.working import Working
 from jobs.queue.postgres.writer import Writer
@@ -74,10 +72,8 @@ class PostgresQueue:
         self.may_claim: Callable[[], bool] = lambda: True
         """Asked before each claim: while this machine stands still, what it would have taken is others' to take."""
         self.bell = Doorbell(clock.monotonic)
-        try:
-            self.storage, self.place = SharedStorage(url), _place(url)
-        except psycopg.ProgrammingError:
-            raise NotSetUp("queue.url is no URL of a PostgreSQL database (not shown: it may hold a password)") from None
+        self.place = place_of(url)
+        self.storage = SharedStorage(url)
         self.identity = ""
         """What tells this queue from every other."""
         self._host = host
@@ -335,9 +331,3 @@ class PostgresQueue:
                 self.on_settled(job, outcome)
         if transaction.due is not None:
             self.bell.due_in(transaction.due)
-
-
-def _place(url: str) -> str:
-    """Return what to call the database in a sentence: no password in it."""
-    parts = conninfo_to_dict(url)
-    return f"the shared queue {parts.get('dbname') or ''} at {parts.get('host') or 'the local socket'}"

@@ -8,6 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 
 from jobs.queue import hueys
+from jobs.queue.errors import NotSetUp
 from jobs.queue.postgres.patience import Patience, PatientConnection
 
 hueys.let_in(psycopg)
@@ -70,3 +71,12 @@ class SharedStorage(hueys.PostgresStorage):
         connection.row_factory = dict_row
         connection.execute(_SETTINGS)
         return connection
+
+
+def place_of(url: str) -> str:
+    """Return what to call the database in a sentence: no password in it. Raises NotSetUp."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise NotSetUp("it is no URL of a PostgreSQL database (not shown: it may hold a password)") from None
+    return f"the shared queue {parts.get('dbname') or ''} at {parts.get('host') or 'the local socket'}"

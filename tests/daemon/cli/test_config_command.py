@@ -101,3 +101,34 @@ def test_the_key_is_told_by_its_source_alone(tmp_path: Path, capsys: pytest.Capt
     assert main(["config", "show", *command], around(tmp_path)) == 0
     assert "platform.api_key_command" in capsys.readouterr().out.splitlines()[-1]
     assert not (tmp_path / "ran").exists()
+
+
+FLEET = {"MEMSYNCD_QUEUE_URL": "postgresql://h/q", "MEMSYNCD_PLATFORM_KIND": "mem0"}
+
+
+def test_an_edge_is_not_told_to_get_a_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Workers deliver for it; what it lacks without one is a remark, and its configuration is right."""
+    assert main(["config", "check", "--json"], around(tmp_path, MEMSYNCD_QUEUE_ROLE="edge", **FLEET)) == 0
+    (remark,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "recall" in remark and "search" in remark
+    assert main(["config", "check", "--json"], around(tmp_path, MEMSYNCD_QUEUE_ROLE="worker", **FLEET)) == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert warning.startswith("There is no key for mem0")
+
+
+@pytest.mark.parametrize(
+    ("environ", "word"),
+    [
+        ({"MEMSYNCD_QUEUE_ROLE": "edge"}, "queue.url"),
+        ({"MEMSYNCD_QUEUE_URL": "postgresql://a:b@h/q"}, "platform.kind"),
+        ({**FLEET, "MEMSYNCD_QUEUE_PAYLOAD_KEY_FILE": "/nowhere/payload.key"}, "queue.payload_key_file"),
+        ({**FLEET, "MEMSYNCD_QUEUE_URL": "postgresql://h/q?no-such-word=1"}, "queue.url"),
+    ],
+)
+def test_check_refuses_what_run_would_of_a_fleet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], environ: dict[str, str], word: str
+) -> None:
+    """Both say so with 78, and `check` asks no database for it."""
+    for words in (["config", "check"], ["run", "--once"]):
+        assert main(words, around(tmp_path, **environ)) == 78
+        assert word in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from daemon.doctor import deep
+from daemon.doctor import account, deep
 from memsyncd.platforms.platform import Accepted, Extraction, ExtractionState, KeyRefused, Memory
 from tests.daemon.composed import composed
 from tests.daemon.doctor.examined import examine_home, found
@@ -120,3 +120,11 @@ def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     told = deep.marker_file("write x", tmp_path / "gone", b"x" * 16, time.monotonic)
     assert not told.ok
     assert "No such file" in told.message
+
+
+def test_an_edge_without_a_key_has_nothing_to_make_a_memory_with(tmp_path: Path) -> None:
+    """It is no fault of its: workers deliver."""
+    edge = {"MEMSYNCD_QUEUE_URL": "postgresql://h/q", "MEMSYNCD_QUEUE_ROLE": "edge", "MEMSYNCD_PLATFORM_KIND": "mem0"}
+    told = found([*deep.probes(examine_home(tmp_path, **edge)), *account.probes(examine_home(tmp_path, **edge))])
+    assert all(told[name].ok for name in ("memory", "key", "authentication"))
+    assert not told["memory"].ran

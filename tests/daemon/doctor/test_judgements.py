@@ -189,6 +189,13 @@ EXPOSED = "api_key_file /k can be read by other users: `chmod 600 /k`."
         (account.key("mem0", "api_key_file /k", (EXPOSED,), is_found=True, mode=None, is_service=False), ILL),
         (account.key("mem0", "MEM0_API_KEY", (), is_found=True, mode=None, is_service=False), WELL),
         (account.key("mem0", "MEM0_API_KEY", (), is_found=True, mode=None, is_service=True), ILL),
+        (account.key("mem0", "", (), is_found=False, mode=None, is_service=True, is_edge=True), WELL),
+        (
+            account.key(
+                "mem0", "", ("api_key_file /k: no.",), is_found=False, mode=None, is_service=False, is_edge=True
+            ),
+            ILL,
+        ),
         (account.key("mem0-server", "", (), is_found=False, mode=None, is_service=False), WELL),
     ],
 )

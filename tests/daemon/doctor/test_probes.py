@@ -183,6 +183,16 @@ def test_a_broken_repository_is_told(root: Path) -> None:
     assert "hunter2" not in told.message
 
 
+def test_what_run_would_refuse_of_a_fleet_is_told(root: Path) -> None:
+    """Its settings are right one by one, and a file they name is not."""
+    fleet = {"MEMSYNCD_QUEUE_URL": "postgresql://h/q", "MEMSYNCD_PLATFORM_KIND": "mem0"}
+    assert found(configuration.probes(examine_home(root, **fleet)))["configuration"].ok
+    fleet["MEMSYNCD_QUEUE_PAYLOAD_KEY_FILE"] = str(root / "gone")
+    told = found(configuration.probes(examine_home(root, **fleet)))["configuration"]
+    assert not told.ok
+    assert "queue.payload_key_file" in told.message
+
+
 def test_a_real_round_trip_with_the_key(root: Path) -> None:
     """The right key passes, a wrong one fails with the platform's word, and neither is ever shown."""
     with FakeMem0() as api:

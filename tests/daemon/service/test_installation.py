@@ -57,6 +57,13 @@ def test_a_key_that_is_nowhere(ada: Installation) -> None:
     assert str(ada.places.config_file.with_name("mem0_api_key")) in refused(ada)
 
 
+def test_an_edge_needs_no_key(ada: Installation) -> None:
+    """Workers deliver for it."""
+    ada.places.config_file.parent.mkdir(parents=True)
+    ada.places.config_file.write_text('[platform]\nkind = "mem0"\n[queue]\nurl = "postgresql://h/q"\nrole = "edge"\n')
+    check(ada, {"HOME": str(ada.account.home), "USER": "ada"}, works)
+
+
 HOSTED = '[platform]\nkind = "mem0"\napi_key_file = "{0}"\n'
 
 

@@ -21,7 +21,11 @@ def test_every_setting_has_a_variable_that_sets_it(read: Load, key: str) -> None
     text = texts.get(key) or by_type.get(type(default)) or "/x"
     if key in ("platform.url", "http.proxy", "telemetry.endpoint", "extractor.url"):
         text = "https://h"
-    model = {"MEMSYNCD_EXTRACTOR_MODEL": "m"} if key == "extractor.url" else {}
+    further = {
+        "extractor.url": {"MEMSYNCD_EXTRACTOR_MODEL": "m"},
+        "queue.url": {"MEM0_API_KEY": "k"},
+        "queue.role": {"MEM0_API_KEY": "k", "MEMSYNCD_QUEUE_URL": "postgresql://h/db"},
+    }.get(key, {})
     text = {
         "queue.url": "postgresql://h/db",
         "queue.role": "edge",
@@ -31,7 +35,7 @@ def test_every_setting_has_a_variable_that_sets_it(read: Load, key: str) -> None
         "extractor.wait_seconds": "6",
         "retry.max_delay_seconds": "6",
     }.get(key, text)
-    loaded = read("", {KEYS[key].variable: text, **model})
+    loaded = read("", {KEYS[key].variable: text, **further})
     assert loaded.origins[key] == KEYS[key].variable
     assert flatten(loaded.settings)[key] != default
 

@@ -217,7 +217,8 @@ def test_secrets_are_masked_wherever_settings_are_shown(read: Load) -> None:
     secret = "tele" + "x" * 20
     password = "pw" + "y" * 20
     loaded = read(
-        f"[telemetry]\napi_key = '{secret}'\n[queue]\nurl = 'postgresql://u:{password}@db.test/q'\n[http]\nproxy = 'http://u:{password}@p.test:1'\n"
+        f"[telemetry]\napi_key = '{secret}'\n[queue]\nurl = 'postgresql://u:{password}@db.test/q'\n[http]\nproxy = 'http://u:{password}@p.test:1'\n",
+        {"MEMSYNCD_PLATFORM_KIND": "mem0"},
     )
     told = f"{loaded.shown()} {loaded!r}"
     assert secret not in told
@@ -249,3 +250,32 @@ def test_telemetry_in_the_clear_is_told_of_where_it_is_on(read: Load) -> None:
     assert not read("", there).warnings
     (only,) = read("", there | {"MEMSYNCD_TELEMETRY_ENABLED": "true"}).warnings
     assert "telemetry.endpoint" in only
+
+
+URL = "postgresql://h/q"
+
+
+@pytest.mark.parametrize("role", ["edge", "worker"])
+def test_a_part_in_no_shared_queue_is_refused(read: Load, role: str) -> None:
+    """A drain would say that everything is delivered, into the file of a sandbox that is thrown away."""
+    (only,) = sentences(read, f'[queue]\nrole = "{role}"\n', {})
+    assert "queue.role" in only and "queue.url" in only
+    assert sentences(read, "", {"MEMSYNCD_QUEUE_URL": ""}, queue__role=role)
+    assert read("", {"MEMSYNCD_QUEUE_URL": URL, "MEM0_API_KEY": "k"}, queue__role=role).settings.queue.role == role
+
+
+@pytest.mark.parametrize("given", [{}, {"MEMSYNCD_PLATFORM_KIND": "local"}])
+def test_memories_of_one_machine_go_into_no_shared_queue(read: Load, given: dict[str, str]) -> None:
+    """Also where nothing names a platform: without a key it is the embedded one."""
+    (only,) = sentences(read, "", {"MEMSYNCD_QUEUE_URL": URL, **given})
+    assert "queue.url" in only and "platform.kind" in only
+    assert read("", {"MEMSYNCD_QUEUE_URL": URL, "MEMSYNCD_PLATFORM_KIND": "mem0"}).settings.queue.url == URL
+
+
+@pytest.mark.parametrize(
+    ("role", "url", "is_edge"), [("edge", URL, True), ("worker", URL, False), ("both", URL, False)]
+)
+def test_an_edge_is_told_by_its_role_in_a_queue(read: Load, role: str, url: str, is_edge: bool) -> None:
+    assert (
+        read("", {"MEMSYNCD_PLATFORM_KIND": "mem0"}, queue__url=url, queue__role=role).settings.queue.is_edge is is_edge
+    )
