@@ -17,6 +17,9 @@ from daemon.status_socket.http_message import Request
 
 TOKEN_HEADER = "memsyncd-token"  # noqa: S105  (a header's name)
 
+AHEAD = frozenset({"sec-purpose", "purpose", "x-purpose", "x-moz"})
+"""Headers by which browsers, of today and of before, mark what they fetch or show before anybody has opened it."""
+
 WRONG_TOKENS = 5
 WINDOW_SECONDS = 60.0
 """After so many wrong tokens within so long, none is looked at; the right one stays good for later."""
@@ -90,7 +93,7 @@ class Guard:
     def _exchange(self, request: Request) -> Verdict:
         """Exchange the token, unless a browser only fetches ahead what nobody has asked for."""
         given = dict(parse_qsl(request.query)).get("token", "")
-        if request.method != "GET" or not given or "sec-purpose" in request.headers:
+        if request.method != "GET" or not given or not AHEAD.isdisjoint(request.headers):
             return Verdict.REFUSED
         now = self._monotonic()
         if len(self._wrong) == WRONG_TOKENS and now - self._wrong[0] < WINDOW_SECONDS:

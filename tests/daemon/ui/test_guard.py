@@ -81,6 +81,9 @@ def test_every_sign_of_another_site_refuses_by_itself(request_: Request, verdict
     "request_",
     [
         enter("token", {**HOST, "sec-purpose": "prefetch"}),
+        enter("token", {**HOST, "purpose": "prefetch"}),
+        enter("token", {**HOST, "x-purpose": "preview"}),
+        enter("token", {**HOST, "x-moz": "prefetch"}),
         enter("token", {**HOST, "sec-fetch-site": "cross-site"}),
         enter("token", {"host": f"evil.example:{PORT}"}),
         enter("token", method="HEAD"),
