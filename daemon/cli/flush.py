@@ -42,7 +42,7 @@ def flush(around: Surroundings, session: str | None, cwd: str | None, wait: bool
     asked: dict[str, Any] = {"session": session or "", "cwd": cwd or "", "wait": wait}
     try:
         if wait:
-            answer = link.post_and_wait(around, "/flush", asked, seconds=link.UNTIL_CONFIRMED)
+            answer = link.post_and_wait(around, "/flush", asked, seconds=link.UNTIL_CONFIRMED, for_jobs=True)
         else:
             answer = link.post(around, "/flush", asked)
     except link.Refused as error:

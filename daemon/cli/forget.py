@@ -118,7 +118,7 @@ def forget(  # noqa: PLR0917  (click gives them by name)
 def _carried_out(around: Surroundings, request: dict[str, Any], tell: Tell) -> dict[str, Any]:
     try:
         with deletions.followed(around, tell) if request["remote"] else nullcontext():
-            return link.post(around, "/forget", request, seconds=WAIT_SECONDS)
+            return link.post_and_wait(around, "/forget", request, seconds=WAIT_SECONDS)
     except link.NotRunning:
         numbers = itertools.count(1)
         return _without_daemon(around, request, lambda: deletions.told(tell, next(numbers)))

@@ -89,8 +89,8 @@ class Suspects:
         self._findings.report("odd-file", where, error.strerror or str(error))
 
     def passed_over(self, spool: str) -> Collection[str]:
-        """Return the stems of what of a spool is not taken in for a reason of its own: it is in its grace, or stays where
-        it is and is told of. Safe from any thread."""
+        """Return the stems of what of a spool is not taken in for a reason of its own: it is in its grace, or it stays
+        where it is and is told of. Safe from any thread."""
         return self._grace.stems(spool) | {stem for name, stem in list(self._left) if name == spool}
 
     def lost(self, counter: str, spool: Spool, stem: str) -> None:

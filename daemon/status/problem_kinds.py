@@ -71,8 +71,8 @@ KINDS: dict[str, Kind] = {
     ),
     "not-answering": _red(
         "A daemon ({where}) is there and does not answer",
-        "Wait a few seconds if it has just been started; otherwise end it with `kill` and its pid, and start "
-        "`memsyncd run` again.",
+        "Wait a few seconds if it has just been started; otherwise end it (`kill` with its pid, and `kill -9` if it is "
+        "still there after ten seconds) and start `memsyncd run` again. Nothing that waits is lost.",
     ),
     "slow-start": _red(
         "The start is taking unusually long",

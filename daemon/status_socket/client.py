@@ -12,9 +12,11 @@ import contextlib
 import http.client
 import json
 import os
+import select
 import socket
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,11 @@ CONNECT_SECONDS = 1.0
 
 ANSWER_SECONDS = 10.0
 MAX_ANSWER_BYTES = 64_000_000
+
+LOOK_SECONDS = 5.0
+"""How often, during a long wait, who waits looks whether there is still anything to wait for."""
+
+WhileWaiting = Callable[[], None]
 
 
 class ClientError(Exception):
@@ -80,13 +87,29 @@ class SocketClient:
         """Return the JSON of a GET of `target` (path and query, percent-encoded), waited for up to `seconds`."""
         return _decoded(self.request("GET", target, seconds=seconds))
 
-    def post(self, target: str, document: Mapping[str, Any] | None = None, *, seconds: float = ANSWER_SECONDS) -> Any:
+    def post(
+        self,
+        target: str,
+        document: Mapping[str, Any] | None = None,
+        *,
+        seconds: float = ANSWER_SECONDS,
+        while_waiting: WhileWaiting | None = None,
+    ) -> Any:
         """Return the JSON a POST of `document` to `target` answers."""
         body = b"" if document is None else json.dumps(document).encode()
-        return _decoded(self.request("POST", target, body, seconds=seconds))
+        return _decoded(self.request("POST", target, body, seconds=seconds, while_waiting=while_waiting))
 
-    def request(self, method: str, target: str, body: bytes = b"", *, seconds: float = ANSWER_SECONDS) -> bytes:
-        """Return the body of a 2xx answer, as it came."""
+    def request(
+        self,
+        method: str,
+        target: str,
+        body: bytes = b"",
+        *,
+        seconds: float = ANSWER_SECONDS,
+        while_waiting: WhileWaiting | None = None,
+    ) -> bytes:
+        """Return the body of a 2xx answer, as it came. `while_waiting` is called every LOOK_SECONDS until it comes, and
+        ends the waiting with what it raises."""
         connected = self._connect()
         connection = http.client.HTTPConnection("localhost")
         connection.sock = connected
@@ -94,6 +117,8 @@ class SocketClient:
             connected.settimeout(seconds)
             with contextlib.suppress(BrokenPipeError):  # refused while we still sent: the answer says why
                 connection.request(method, target, body or None, {"Connection": "close"})
+            if while_waiting is not None:
+                _await(connected, seconds, while_waiting)
             response = connection.getresponse()
             answer = response.read(MAX_ANSWER_BYTES)
         except TimeoutError as error:
@@ -150,6 +175,15 @@ class SocketClient:
             raise OtherProtocol(
                 f"The daemon speaks protocol {spoken}, this command {PROTOCOL}: restart the daemon after an upgrade."
             )
+
+
+def _await(connected: socket.socket, seconds: float, while_waiting: WhileWaiting) -> None:
+    """Wait for the beginning of an answer. Raises TimeoutError, and whatever `while_waiting` does."""
+    end = time.monotonic() + seconds
+    while not select.select([connected], [], [], LOOK_SECONDS)[0]:
+        if time.monotonic() >= end:
+            raise TimeoutError
+        while_waiting()
 
 
 def _decoded(answer: bytes) -> Any:

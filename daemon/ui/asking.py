@@ -67,7 +67,7 @@ class Asking:
 
     def forget(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         """Forget a memory or a session; without `yes` tell what would go."""
-        return self._live(lambda: link.post(self._around, "/forget", dict(asked), seconds=FORGETTING_SECONDS))
+        return self._live(lambda: link.post_and_wait(self._around, "/forget", dict(asked), seconds=FORGETTING_SECONDS))
 
     def pin(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         """Keep a text as a note."""

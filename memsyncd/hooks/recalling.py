@@ -29,6 +29,13 @@ CHUNK = 65_536
 LOOK_SECONDS = 0.1
 """How often a wait looks whether a signal has come: the harness is impatient, and nobody waits for an answer then."""
 
+SILENT = b"/unanswered"
+"""A file beside the nudge: since when a daemon is there and let a question go unanswered. The daemon removes it as soon
+as it moves (`daemon.intake.nudge`)."""
+
+SILENT_SECONDS = 60.0
+"""For so long nobody asks again, for each prompt would wait TOTAL_SECONDS."""
+
 LOCAL_PEERCRED, PEERCRED_BYTES, DARWIN_PEERCRED_BYTES = 1, 12, 76
 """unix(7)'s ucred: pid, uid, gid; on macOS <sys/ucred.h>'s xucred: version, uid, and more."""
 
@@ -48,6 +55,10 @@ class _NoAnswerError(Exception):
     """There is no answer, or none of ours, or none in time."""
 
 
+class _LateError(_NoAnswerError):
+    """The deadline came first."""
+
+
 def recall(
     event: "tuple[str, str]", handoff: "Sequence[bytes]", data: bytes, deadline: float, *, is_whole_home: bool
 ) -> None:
@@ -59,15 +70,38 @@ def recall(
     try:
         if sum(map(len, handoff)) > MAX_BODY:
             return
+        if _is_silent(data):
+            return
         path = socket_place.socket_path(data, posix.environ, sys.platform, is_whole_home=is_whole_home)
         if not _is_there(path):
             path = socket_place.told_path(data)
-        answer = _ask(path, b"".join(handoff), deadline)
+        try:
+            answer = _ask(path, b"".join(handoff), deadline)
+        except _LateError:
+            _note_silence(data)
+            return
         context = answer.get("context")
         if isinstance(context, str):
             _print(context_output.output(context, harness, action), deadline)
     except (OSError, ValueError, StopIteration, KeyError, RecursionError, SystemError, _NoAnswerError):
         pass  # it is down, slow, paused, another's, or of another version: `doctor` tells
+
+
+def _is_silent(data: bytes) -> bool:
+    try:
+        since = posix.stat(data + SILENT, follow_symlinks=False).st_mtime
+    except OSError:
+        return False
+    return 0.0 <= time.time() - since < SILENT_SECONDS
+
+
+def _note_silence(data: bytes) -> None:
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC
+    descriptor = posix.open(data + SILENT, flags, 0o600)
+    try:
+        posix.utime(descriptor)
+    finally:
+        posix.close(descriptor)
 
 
 def _is_there(path: bytes) -> bool:
@@ -138,12 +172,12 @@ def _print(text: bytes, deadline: float) -> None:
 
 
 def _wait(deadline: float, *, readable: int = -1, writable: int = -1) -> None:
-    """Wait until one of both is ready. Raises _NoAnswerError at the deadline, or where a signal has come."""
+    """Wait until one of both is ready. Raises _LateError at the deadline, _NoAnswerError where a signal has come."""
     readers, writers = [[file] if file >= 0 else [] for file in (readable, writable)]
     while not standard_input.stopped:
         left = deadline - time.monotonic()
         if left <= 0:
-            break
+            raise _LateError
         if any(select.select(readers, writers, [], min(left, LOOK_SECONDS))):
             return
     raise _NoAnswerError

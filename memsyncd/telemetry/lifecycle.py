@@ -108,6 +108,7 @@ _WRITTEN_BY_OTHERS = frozenset(
         "daemon.lock",
         "logs",
         "nudge",
+        "unanswered",
         "paused",
         "pauses.json",
         "hook-errors.log",

@@ -1,10 +1,13 @@
 """The status socket: another user at it, taken away, and something else in its place."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+from memsyncd.hooks.recalling import TOTAL_SECONDS
 from tests.end_to_end.conftest import Home
 from tests.faults.conftest import need_root
 from tests.faults.seen import plain, problem, session, until_delivered
@@ -32,6 +35,33 @@ def asked_by_another(path: Path) -> str:
 def doctored(home: Home, name: str) -> dict[str, str]:
     checks = json.loads(home.run("doctor", "--json").stdout)["checks"]
     return next(check for check in checks if check["name"] == name)
+
+
+def prompted(home: Home) -> float:
+    """Run a prompt's hook; return how many seconds the agent waited for it."""
+    began = time.monotonic()
+    home.hook("user-prompt", {"session_id": "s", "cwd": str(home.project), "prompt": "Which port does staging use?"})
+    return time.monotonic() - began
+
+
+def test_a_daemon_that_hangs(hosted: Home) -> None:
+    """One prompt waits for it, and those after it do not; a command that waits for as long as it takes says what to do;
+    and once it goes on it is asked again."""
+    daemon = hosted.start()
+    session(hosted, "before")
+    until_delivered(hosted, "before")
+    daemon.send_signal(signal.SIGSTOP)
+    try:
+        assert prompted(hosted) > TOTAL_SECONDS - 0.2
+        assert min(prompted(hosted) for _ in range(3)) < TOTAL_SECONDS / 2
+        flushed = hosted.run("flush", "--wait")
+        assert flushed.returncode == 1
+        assert f"kill -9 {daemon.pid}" in " ".join(flushed.stderr.split())
+    finally:
+        daemon.send_signal(signal.SIGCONT)
+    hosted.until(lambda: not (hosted.places.data / "unanswered").exists(), "it is not asked again")
+    hosted.end("s")
+    until_delivered(hosted, "before", "s")
 
 
 def test_another_user_at_a_socket_that_was_opened_to_all(hosted: Home) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 from collections.abc import Iterator, Mapping
 from io import StringIO
@@ -68,7 +69,11 @@ def everything(home: Home) -> Mapping[str, os.stat_result]:
         (home.root / "lines").write_text('{"type": "memsyncd-export", "version": 1}\nnot json\n')
         home.run("import", str(home.root / "lines"))
         home.environ["MEM0_TELEMETRY"] = ""
+        assert home.daemon is not None
+        home.daemon.send_signal(signal.SIGSTOP)
+        home.hook("user-prompt", {"session_id": "unanswered", "prompt": "Who answers this?"})
         seen |= below(data)
+        home.daemon.send_signal(signal.SIGCONT)
         home.stop()
     home.exchange("waits", 1)
     broken = home.spool() / "pending" / "broken"

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+import socket
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -13,11 +14,13 @@ from typing import Any
 
 import pytest
 
+from daemon.cli import link
 from daemon.cli.program import main
 from daemon.cli.surroundings import Surroundings
 from daemon.intake.spool import Spool
 from daemon.lock import DaemonLock
 from daemon.status.report import Finding, StatusParts, TelemetryPart, status_document
+from daemon.status_socket import client
 from daemon.status_socket.http_socket import HttpSocket
 from daemon.status_socket.routes import routes
 from tests.daemon.telemetry.switched_on import ENDPOINT, ON, line
@@ -199,6 +202,87 @@ def test_status_when_what_is_there_is_no_daemon(
     assert problem["code"] == "socket-foreign"
     assert str(places.status_socket) in problem["message"]
     assert places.status_socket.read_text() == "in the way"
+
+
+class Hanging:
+    """What a stopped process leaves of a daemon: its lock is held, its socket takes connections, nobody answers."""
+
+    def __init__(self, around: Surroundings) -> None:
+        places = around.places()
+        places.runtime.mkdir(mode=0o700)
+        self.lock = DaemonLock.acquire(places.lock_file, pid=4711, run_id="r", socket=str(places.status_socket))
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(places.status_socket))
+        places.status_socket.chmod(0o600)
+        self.listener.listen(16)
+
+    def close(self) -> None:
+        self.listener.close()
+        self.lock.release()
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in ((link, "SHORT"), (link, "PATIENCE"), (client, "LOOK_SECONDS"), (client, "ANSWER_SECONDS")):
+        monkeypatch.setattr(module, name, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("flush", 1),
+        ("flush --wait", 1),
+        ("forget --session s", 1),
+        ("forget --yes --session s", 1),
+        ("drain", 1),
+        ("drain --wait --timeout 0.1", 1),
+        ("search anything", 1),
+        ("jobs list", 1),
+        ("jobs show x", 1),
+        ("jobs retry x", 1),
+        ("status", 1),
+        ("pause", 0),
+        ("resume", 0),
+    ],
+)
+def test_a_daemon_that_hangs_is_told_with_what_to_do(
+    around: Surroundings, capsys: pytest.CaptureFixture[str], hurried: None, words: str, code: int
+) -> None:
+    """Soon, whatever is asked, also what is waited for as long as it takes; a pause needs no daemon."""
+    hanging = Hanging(around)
+    try:
+        assert main(words.split(), around) == code
+    finally:
+        hanging.close()
+    printed = capsys.readouterr()
+    told = " ".join(f"{printed.out} {printed.err}".split())
+    assert code == 0 or ("kill -9" in told and "4711" in told)
+
+
+def test_what_takes_long_is_waited_for_while_the_daemon_is_well(
+    served: Served, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer that comes after many looks is the answer; one whose jobs stand still is left with that."""
+    monkeypatch.setattr(client, "LOOK_SECONDS", 0.01)
+    looked = threading.Event()
+    shown = served.view.document
+
+    def status() -> Mapping[str, Any]:
+        looked.set()
+        return shown
+
+    async def flush(*_: Any) -> dict[str, Any]:
+        assert await asyncio.to_thread(looked.wait, 10)
+        return {"outcome": "delivered", "packets": 1}
+
+    monkeypatch.setattr(served.view, "status", status)
+    monkeypatch.setattr(served.view, "flush", flush)
+    assert main(["flush", "--wait"], served.around) == 0
+    assert capsys.readouterr().out == "Delivered: 1 packet.\n"
+    shown = status_document(StatusParts("1.2.3", NOW, pid=7, findings=(Finding("no-progress"),)))
+    monkeypatch.setattr(served.view, "flush", lambda *_: asyncio.sleep(30))
+    assert main(["flush", "--wait"], served.around) == 1
+    assert "nothing gets finished" in capsys.readouterr().err
 
 
 def test_jobs_list_and_show(served: Served, capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,6 +177,34 @@ def test_a_hung_daemon_costs_the_limit_and_no_more(drop: Any, daemon: Daemon, ho
     assert len(drop.files()) == 1
 
 
+def test_a_daemon_that_did_not_answer_is_not_asked_again_for_a_while(every: Any, daemon: Daemon) -> None:
+    """Under every interpreter; the handoffs are left all the same. What is over, or of a clock since set back, is
+    none; and the daemon ends it by removing the note."""
+    go_on = threading.Event()
+    answering, daemon.treat = daemon.treat, lambda _: go_on.wait(20)
+    assert run(every)[1] > LIMIT - 0.2
+    go_on.set()
+    daemon.treat = answering
+    note = every.home / "unanswered"
+    assert (note.read_bytes(), note.stat().st_mode & 0o777) == (b"", 0o600)
+    assert run(every)[0] == b""
+    assert (len(daemon.questions), len(every.files())) == (1, 2)
+    for moved in (-61.0, 5.0):
+        now = time.time()
+        os.utime(note, (now + moved, now + moved))
+        assert run(every)[0]
+    note.unlink()
+    assert run(every)[0]
+    assert every.log() == []
+
+
+def test_who_is_late_with_its_own_reading_is_no_silent_daemon(drop: Any, daemon: Daemon) -> None:
+    """An answer of no use, or none because the harness was impatient, says nothing of the daemon."""
+    daemon.answer(b"")
+    run(drop)
+    assert not (drop.home / "unanswered").exists()
+
+
 @pytest.mark.parametrize("is_full", [False, True])
 def test_a_daemon_that_takes_no_connection_costs_no_more(drop: Any, short: Path, is_full: bool) -> None:
     """One that does not even read, and one whose queue of connections is as long as the kernel keeps it."""

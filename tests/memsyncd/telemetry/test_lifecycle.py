@@ -41,7 +41,7 @@ def test_emptiness_is_sampled_before_anything_is_written(tmp_path: Path) -> None
     ("names", "fresh"),
     [
         ([], True),
-        (["config.toml", "run/status.sock", "daemon.lock", "hook-errors.log", "paused", "nudge"], True),
+        (["config.toml", "run/status.sock", "daemon.lock", "hook-errors.log", "paused", "nudge", "unanswered"], True),
         (["spools/codex/pending/x.json", "spools/claude-code/paused"], True),
         (["spools/codex/evidence.sqlite3"], False),
         (["spools/codex/telemetry.jsonl"], False),
