@@ -42,9 +42,13 @@ ONCE_LOOK_SECONDS = 0.1
 ONCE_SCAN_SECONDS = 2.0
 """How long `run --once` waits at a time for a scan that shows that nothing is left; a stop may have to wait for it."""
 
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
 log = structlog.get_logger()
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """Return what stops the daemon: a hang-up too, but not where it is ignored, as under nohup."""
+    is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGTERM, signal.SIGINT, *(() if is_ignored else (signal.SIGHUP,)))
 
 
 @dataclass
@@ -108,7 +112,7 @@ class Daemon:
     async def serve(self, *, once: bool) -> int:
         """Start everything, wait for the end, stop everything."""
         loop = asyncio.get_running_loop()
-        for number in STOP_SIGNALS:
+        for number in stop_signals():
             loop.add_signal_handler(number, self._stop_asked)
         if self.manager.can_reload and self.reread is not None:
             loop.add_signal_handler(signal.SIGHUP, self._reload_asked)

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping
 
 from daemon import heap, logs
-from daemon.app import STOP_SIGNALS, Daemon
+from daemon.app import Daemon, stop_signals
 from daemon.compose import compose
 from daemon.configuration_error import ConfigurationError
 from daemon.lock import DaemonLock
@@ -91,7 +91,7 @@ def run(
 
 
 def _await_signals(asked_to_stop: threading.Event, manager: Manager) -> None:
-    for number in STOP_SIGNALS:
+    for number in stop_signals():
         signal.signal(number, lambda *_: asked_to_stop.set())
     if manager.can_reload:
         signal.signal(signal.SIGHUP, lambda *_: None)  # the settings are being read at this moment

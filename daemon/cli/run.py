@@ -50,7 +50,9 @@ _OF_THE_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, 
 @click.option("--under", type=click.Choice(["launchd"]), help="The service manager that starts it, as its file says.")
 @click.pass_obj
 def run(around: Surroundings, once: bool, pairs: tuple[str, ...], role: str | None, under: str | None) -> int:
-    """Run the daemon until Ctrl-C or SIGTERM.
+    """Run the daemon until Ctrl-C, SIGTERM or the terminal's end (SIGHUP; not under nohup).
+
+    Under systemd SIGHUP has it read its configuration again, in the same process; elsewhere start it anew for that.
 
     Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
     wrong. With --once: 0 also when work was put off, 1 when something was refused.
