@@ -22,12 +22,14 @@ OURS_ALONE = frozenset({"", "{}", '{"version":1}'})
 @dataclass(frozen=True, slots=True)
 class Edit:
     """What to do to a text; pure, each may raise NotParsable and Unfit. `is_right` tells whether it has just what
-    `install` puts there. `is_own_file` where nobody but us has a reason to write such a file."""
+    `install` puts there. `has_another` tells of an entry of ours that is not this edit's, where a harness keeps both in
+    one file. `is_own_file` where nobody but us has a reason to write such a file."""
 
     has_ours: Callable[[str], bool]
     is_right: Callable[[str], bool]
     install: Callable[[str], str]
     uninstall: Callable[[str, str | None], str]
+    has_another: Callable[[str], bool] = lambda _: False
     is_own_file: bool = False
 
 
@@ -69,18 +71,24 @@ def _taken(file: ConfigFile, edit: Edit, uid: int) -> Change:
             return Change(file.path, changed=False)
         before = _before(file, edit, uid)
         if before is not None and _gives(edit, before, text):
-            config_file.write(file, before.encode())
-            config_file.drop_backup(file)
-            return Change(file.path, changed=True)
+            return _restored(file, before)
         if _gives(edit, "", text):
             return _removed(file, edit, uid)
         new = edit.uninstall(text, before)
         if edit.has_ours(new):
             raise Unfit("our entries cannot be told from the rest of it; take them out by hand")
+    if before is not None and new == before:
+        return _restored(file, before)
     if "".join(new.split()) in OURS_ALONE and (edit.is_own_file or before is None):
         # a file that was there before us has a backup; this one we made, perhaps as another version
         return _removed(file, edit, uid)
     return Change(file.path, changed=True, backup=_changed(file, edit, new.encode()))
+
+
+def _restored(file: ConfigFile, before: str) -> Change:
+    config_file.write(file, before.encode())
+    config_file.drop_backup(file)
+    return Change(file.path, changed=True)
 
 
 def _removed(file: ConfigFile, edit: Edit, uid: int) -> Change:
@@ -114,7 +122,7 @@ def _changed(file: ConfigFile, edit: Edit, content: bytes) -> Path | None:
     """Write the file anew and return its backup: a new one of a file without ours, else the one there is, if any. A
     new one goes again where the file cannot be written."""
     path = config_file.backup_path(file)
-    if file.content is None or edit.has_ours(file.text):
+    if file.content is None or edit.has_ours(file.text) or edit.has_another(file.text):
         config_file.write(file, content)
         return path if file.content is not None and path.exists() else None
     config_file.back_up(file)

@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from daemon.installing.errors import Unsupported
 
+NAME = "memsyncd"
+"""Under this name the entry of an MCP server is ours."""
+
 SECONDS, MILLISECONDS = 1, 1000
 """How many of a harness's time units make a second."""
 
@@ -97,6 +100,11 @@ class Tools:
     is_opencode: bool = False
     program: str = ""
 
+    @property
+    def own(self) -> Setting:
+        """The entry of ours."""
+        return Setting((*self.path, NAME))
+
 
 @dataclass(frozen=True, slots=True)
 class Harness:
@@ -115,6 +123,10 @@ class Harness:
     switches: tuple[Switch, ...] = ()
     plugins: tuple[Setting, ...] = ()
     tools: Tools = field(default_factory=Tools)
+
+    def keeps_all_in_one(self, *, is_project: bool) -> bool:
+        """Return whether hooks and MCP servers stand in the same file."""
+        return self.tools.project == self.project if is_project else self.tools.user == self.user
 
     def file(self, root: Path, environ: Mapping[str, str], *, is_project: bool) -> Path:
         """Return the hooks' file below the home or a project. Raises Unsupported where there is none."""

@@ -119,6 +119,11 @@ def passing(script: Path) -> str:
     )
 
 
+def has_own(text: str, harness: Harness) -> bool:
+    """Return whether a hooks' file has an entry of ours. Raises NotParsable."""
+    return any(entry.is_ours for entry in FORMS[harness.form].entries(text, harness))
+
+
 def wanted(harness: Harness, around: Around) -> tuple[Entry, ...]:
     """Return the entries this version writes."""
     return tuple(
@@ -139,10 +144,14 @@ def _edit(harness: Harness, around: Around) -> Edit:
         return [entry for entry in form.entries(text, harness) if entry.is_ours]
 
     return Edit(
-        has_ours=lambda text: bool(own(text)),
+        has_ours=lambda text: has_own(text, harness),
         is_right=lambda text: sorted(map(repr, own(text))) == sorted(map(repr, wants)),
         install=lambda text: form.install(text, wants, harness),
         uninstall=lambda text, before: form.uninstall(text, before, harness),
+        has_another=lambda text: (
+            harness.keeps_all_in_one(is_project=around.is_project)
+            and _value(harness.tools.own, around, text) is not None
+        ),
         is_own_file="memsyncd" in (harness.user.name if harness.user else ""),
     )
 

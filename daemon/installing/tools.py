@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sysconfig
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,8 @@ from daemon.installing import change, config_file
 from daemon.installing.change import Change, Edit
 from daemon.installing.editing import json_edit, toml_edit, toml_text
 from daemon.installing.errors import CannotInstall, NotParsable, Unfit, Unsupported
-from daemon.installing.harness import Harness, Tools
-from daemon.installing.hooks import Around
-
-NAME = "memsyncd"
-"""Under this name the entry is ours."""
+from daemon.installing.harness import NAME, Harness, Tools
+from daemon.installing.hooks import Around, has_own
 
 CLIENT_SECONDS = 30
 """How long a client's own command may take; it starts a JavaScript runtime and rewrites a file."""
@@ -64,6 +62,8 @@ def _edit(harness: Harness, around: Around, command: tuple[str, ...]) -> tuple[P
     path = around.checked(place.path(around.root, {} if around.is_project else around.environ))
     entry = _entry(tools, around, command)
     edit = _toml_edit(tools, entry) if path.suffix == ".toml" else _json_edit(tools, entry)
+    if harness.keeps_all_in_one(is_project=around.is_project):
+        edit = replace(edit, has_another=lambda text: has_own(text, harness))
     program = shutil.which(tools.program, path=around.environ.get("PATH", "")) if tools.program else None
     return path, edit, [program] if program and not around.is_project else None
 

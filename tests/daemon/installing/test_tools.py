@@ -52,6 +52,25 @@ def test_in_and_out_of_a_file_of_others(name: str, around: Around, write: Write)
     assert not tools.uninstall(harness, around).changed
 
 
+@pytest.mark.parametrize("is_server_first_in", [True, False])
+@pytest.mark.parametrize("is_server_first_out", [True, False])
+def test_hooks_in_the_same_file_share_its_backup(
+    is_server_first_in: bool, is_server_first_out: bool, around: Around, write: Write
+) -> None:
+    """It is the file before both, whichever came first, and both gone leave that file and no backup."""
+    before = '{ "theme": "x" }'
+    gemini = HARNESSES["gemini-cli"]
+    path = write(".gemini/settings.json", before)
+    ins = [lambda: tools.install(gemini, around, COMMAND), lambda: hooks.install(gemini, around)]
+    outs = [lambda: tools.uninstall(gemini, around), lambda: hooks.uninstall(gemini, around)]
+    backups = [step().backup for step in (ins if is_server_first_in else reversed(ins))]
+    assert backups[0] and backups[0] == backups[1] and backups[0].read_text() == before
+    for step in outs if is_server_first_out else reversed(outs):
+        assert step().changed
+    assert path.read_text() == before
+    assert os.listdir(path.parent) == ["settings.json"]
+
+
 @pytest.mark.parametrize(
     ("name", "entry"),
     [
