@@ -1,8 +1,9 @@
 """Looks at the data directory: the free space, and what hooks could not write."""
 
-import math
 import os
+from pathlib import Path
 
+from daemon import hook_errors
 from daemon.places import Places
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock
@@ -32,21 +33,13 @@ def look_at_free_space(places: Places, findings: Findings) -> None:
 
 
 def look_at_hook_errors(places: Places, clock: Clock, findings: Findings) -> None:
-    """Show that hooks have lost something lately, by the age of the last line of their log, and of the one that was
-    renamed when it was full; also where they turn to when the data directory takes nothing. Raises OSError."""
+    """Show that hooks have lost something lately, by the age of the last line of theirs in their log, and in the one
+    that was renamed when it was full; also where they turn to when the data directory takes nothing. Raises OSError."""
     owner = os.stat(places.data).st_uid
     for log in places.hook_error_logs:
         for path in (str(log), f"{log}.1"):
-            if _age(path, owner, clock) < RECENT_SECONDS:
+            newest = hook_errors.newest(Path(path), places.data, owner)
+            if newest is not None and clock.wall() - newest[0] < RECENT_SECONDS:
                 findings.report("hook-errors", path)
             else:
                 findings.clear("hook-errors", path)
-
-
-def _age(path: str, owner: int, clock: Clock) -> float:
-    """Return the seconds since a log's last line; infinite where there is no line of this owner's."""
-    try:
-        found = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):  # in a directory that others may have made
-        return math.inf
-    return clock.wall() - found.st_mtime if found.st_size and found.st_uid == owner else math.inf

@@ -75,7 +75,7 @@ def set_aside(path: Path, now: float) -> tuple[Path, int]:
 
 
 def copies(path: Path) -> Sequence[Path]:
-    """Return the damaged copies beside `path`, oldest first; none where its directory is not there or not readable."""
+    """Return the damaged copies beside `path`, oldest first; none where it has no directory. Raises OSError."""
     found = path.parent.glob(f"{path.name}{MARK}*")
     return sorted((copy for copy in found if copy.name.rpartition("-")[2].isdecimal()), key=epoch)
 

@@ -1,12 +1,13 @@
 """Hooks: put into the harnesses' configuration, able to run, and seen to run; and what they could not do."""
 
-import os
+import contextlib
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from daemon import hook_errors
 from daemon.cli.wording import counted, span
 from daemon.disk_watch import RECENT_SECONDS
 from daemon.doctor.check import Check, failed, passed, unchecked
@@ -18,8 +19,6 @@ from daemon.installing.harness import Harness
 from daemon.installing.harnesses import HARNESSES
 from daemon.installing.hooks import Around, Found, look
 from daemon.status import snapshot
-
-LAST_BYTES = 4096
 
 
 def probes(examined: Examination) -> list[Probe]:
@@ -129,23 +128,13 @@ def _seen(examined: Examination, evidence: Path) -> Came:
 
 
 def _errors(examined: Examination) -> Check:
-    newest: tuple[float, Path] | None = None
+    found = []
     for log in examined.places.hook_error_logs:
-        try:
-            found = log.stat()
-        except OSError:
-            continue
-        if found.st_size and found.st_uid == examined.uid and (newest is None or found.st_mtime > newest[0]):
-            newest = (found.st_mtime, log)
-    if newest is None:
+        with contextlib.suppress(OSError):
+            newest = hook_errors.newest(log, examined.places.data, examined.uid)
+            if newest is not None:
+                found.append((*newest, str(log)))
+    if not found:
         return passed("hook errors", "no hook has ever failed to write what it was given")
-    return errors(str(newest[1]), max(0.0, examined.wall() - newest[0]), _last_line(newest[1]))
-
-
-def _last_line(log: Path) -> str:
-    """Return the last line: a time, an action, a harness and an error's name, never a payload."""
-    with log.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - LAST_BYTES))
-        lines = file.read().decode("ascii", "replace").splitlines()
-    return lines[-1] if lines else "its log has no line"
+    at, line, where = max(found)
+    return errors(where, max(0.0, examined.wall() - at), line)

@@ -17,7 +17,15 @@ def kept_copies(places: Places, spools: Sequence[Spool]) -> list[Finding]:
     keeps copies of its own evidence by the same name: those are its business."""
     ours = (spool for spool in spools if spool.own or not spool.path.name.endswith(PLUGIN_SUFFIX))
     stores = [(EVIDENCE, spool.evidence) for spool in ours]
-    return [_finding(code, copy) for code, store in (*stores, (QUEUE, places.queue_file)) for copy in copies(store)]
+    return [_finding(code, copy) for code, store in (*stores, (QUEUE, places.queue_file)) for copy in _kept(store)]
+
+
+def _kept(store: Path) -> Sequence[Path]:
+    """Return a store's copies; of a directory that cannot be read its own problem tells."""
+    try:
+        return copies(store)
+    except OSError:
+        return ()
 
 
 def _finding(code: str, copy: Path) -> Finding:

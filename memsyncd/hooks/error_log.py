@@ -1,7 +1,8 @@
 """The log of what hooks swallowed, one line each, which `doctor` reads (never-again 29).
 
-A line holds the time, the action, the harness, the kind of failure and its errno's name, and never a payload. It
-is loaded only when something is odd, and runs from Python 3.9 on (`drop.py`).
+A line holds the time, the action, the harness, the kind of failure and its errno's name, and never a payload; where it
+is not in the data directory itself it names that at its end, for other homes write there too. This is loaded only when
+something is odd, and runs from Python 3.9 on (`drop.py`).
 """
 
 import errno
@@ -17,14 +18,22 @@ MAX_BYTES = 256 * 1024
 """Above this the log becomes `hook-errors.log.1` in the older one's place: twice this is the most it takes."""
 
 
+WORDS = 5
+"""Of a line; the data directory comes after them."""
+
+MAX_HOME = 400
+"""Bytes of a data directory's name in a line."""
+
+
 def append(data: bytes, environ: Mapping[bytes, bytes], event: envelope.Event, error: BaseException) -> None:
     """Add a line about `error` in the first place that takes it. Never raises OSError."""
     text = line(event, error)
+    named = text[:-1] + b" " + home_word(data) + b"\n" if data else text
     umask = os.umask(0o077)
     try:
         for directory in places(data, environ):
             try:
-                _append(directory, text)
+                _append(directory, text if directory == data else named)
             except OSError:
                 continue
             return
@@ -40,6 +49,12 @@ def line(event: envelope.Event, error: BaseException) -> bytes:
     code = errno.errorcode.get(number, str(number)) if isinstance(number, int) else "-"
     words = (at, _word(event.action), event.harness, type(error).__name__, code)
     return (" ".join(words) + "\n").encode("ascii", "replace")
+
+
+def home_word(data: bytes) -> bytes:
+    """Return a data directory as one word of a line, without what `pathlib` leaves out."""
+    parts = [part for part in data.decode("ascii", "replace").split("/") if part not in ("", ".")]
+    return _word("/" + "/".join(parts))[:MAX_HOME].encode("ascii")
 
 
 def places(data: bytes, environ: Mapping[bytes, bytes]) -> Iterator[bytes]:

@@ -10,6 +10,8 @@ from daemon.disk_watch import RECENT_SECONDS, look_at_hook_errors
 from daemon.places import resolve
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock
+from memsyncd.hooks import error_log
+from memsyncd.hooks.envelope import Event
 from tests.daemon.composed import Composed, composed
 
 
@@ -48,6 +50,41 @@ def test_what_hooks_could_not_write_in_the_data_directory_is_told_all_the_same(t
     if os.geteuid() == 0:
         os.chown(log, 4242, 4242)
         assert not is_told()
+
+
+def test_what_another_home_s_hooks_could_not_do_is_not_told_here(tmp_path: Path) -> None:
+    """Of a log that homes share each takes its own lines, by the time they tell; one that names nobody is everybody's."""
+    environ = {"XDG_DATA_HOME": str(tmp_path / "da ta"), "XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    places = resolve(environ, tmp_path, os.geteuid(), "linux")
+    places.data.parent.mkdir(parents=True)
+    other, log = places.data.parent / "other", tmp_path / "run" / "memsyncd" / "hook-errors.log"
+    for data in (places.data, other):
+        data.touch()  # so that neither takes a log
+    findings, clock = Findings(Clock()), Clock()
+
+    def dropped(data: Path | str, seconds_ago: float) -> None:
+        event = Event(int((clock.wall() - seconds_ago) * 1e9), "stop", "claude-code", "")
+        runtime = {b"XDG_RUNTIME_DIR": os.fsencode(tmp_path / "run")}
+        error_log.append(os.fsencode(data), runtime, event, ValueError())
+
+    def is_told() -> bool:
+        look_at_hook_errors(places, clock, findings)
+        return str(log) in {finding.where for finding in findings.all()}
+
+    dropped(other, 0.0)
+    assert log.exists()
+    assert not is_told()
+    dropped(places.data, RECENT_SECONDS + 10.0)
+    dropped(other, 0.0)
+    assert not is_told()
+    dropped(places.data, 10.0)
+    dropped(other, 0.0)
+    assert is_told()
+    log.unlink()
+    assert not is_told()
+    dropped("", 0.0)
+    dropped(other, 0.0)
+    assert is_told()
 
 
 @pytest.mark.parametrize("suffix", ["", ".1"])

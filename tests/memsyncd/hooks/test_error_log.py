@@ -46,9 +46,23 @@ def test_the_log_falls_back_to_the_run_time_directory(tmp_path: Path) -> None:
     data.touch()
     run = tmp_path / "run"
     error_log.append(os.fsencode(data), {b"XDG_RUNTIME_DIR": os.fsencode(run)}, EVENT, ValueError())
-    assert (run / "memsyncd" / "hook-errors.log").read_text().endswith("ValueError -\n")
+    assert (run / "memsyncd" / "hook-errors.log").read_text().endswith(f"ValueError - {data}\n")
     assert (run / "memsyncd").stat().st_mode & 0o777 == 0o700
     assert (run / "memsyncd" / "hook-errors.log").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        ("/home/ada/.local//share/./memsyncd/", "/home/ada/.local/share/memsyncd"),
+        ("/a b/\u00e4", "/a?b/??"),
+        ("/", "/"),
+    ],
+)
+def test_a_data_directory_is_one_word(data: str, word: str) -> None:
+    """As `pathlib` would write it, in visible ASCII, and never long."""
+    assert error_log.home_word(os.fsencode(data)).decode() == word
+    assert len(error_log.home_word(b"/x" * 3000)) == error_log.MAX_HOME
 
 
 def test_the_last_place_is_private_to_the_user() -> None:

@@ -47,7 +47,8 @@ def test_a_file_in_the_way_costs_the_handoff_only(every: Any, place: str) -> Non
     every({"a": 1})
     log = every.home if place else Path(every.environment["XDG_RUNTIME_DIR"]) / "memsyncd"
     [line] = (log / "hook-errors.log").read_text().splitlines()
-    assert line.split()[1:] == ["stop", "claude-code", "NotADirectoryError", "ENOTDIR"]
+    named = [] if place else [str(every.home)]
+    assert line.split()[1:] == ["stop", "claude-code", "NotADirectoryError", "ENOTDIR", *named]
     assert path.read_bytes() == b""
 
 
