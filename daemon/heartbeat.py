@@ -13,6 +13,8 @@ STUCK = frozenset({"stuck-claim", "no-progress"})
 EXPLAINED = spool_trouble.CODES | {
     "queue-unavailable",
     "queue-unreadable",
+    "shared-queue-unreachable",
+    "shared-queue-refused",
     "disk-nearly-full",
     "no-descriptors",
     "inodes-nearly-gone",

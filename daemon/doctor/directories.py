@@ -56,12 +56,14 @@ def directories(found: Sequence[Place], uid: int) -> Check:
     for place in there:
         if place.error:
             return failed(name, f"{place.path} cannot be looked at: {place.error}", f"`ls -ld {place.quoted}`")
+        if not stat.S_ISDIR(place.mode or 0):
+            remedy = (
+                f"`ls -ld {place.quoted}` shows what it is. Move it elsewhere, or where the path is wrong correct it: "
+                "`memsyncd config show` tells where it is from."
+            )
+            return failed(name, f"{place.path} is no directory", remedy)
         if place.uid != uid:
             return _of_another(name, place, uid)
-        if not stat.S_ISDIR(place.mode or 0):
-            return failed(
-                name, f"{place.path} is no directory", f"Move it elsewhere: `mv {place.quoted} {place.quoted}.old`."
-            )
         if not place.writable:
             remedy = f"`chmod u+rwx {place.quoted}`, or mount its disk writable."
             return failed(name, f"{place.path} cannot be written by you", remedy)
@@ -71,8 +73,9 @@ def directories(found: Sequence[Place], uid: int) -> Check:
 
 
 def modes(found: Sequence[Place], uid: int) -> Check:
-    """Judge whether anybody else can read, write or enter (DESIGN, promise 8)."""
-    there = [place for place in found if place.mode is not None and place.uid == uid]
+    """Judge whether anybody else can read, write or enter (DESIGN, promise 8). A link's mode lets nobody in, and
+    `chmod` would change that of what it leads to."""
+    there = [place for place in found if place.mode is not None and place.uid == uid and not stat.S_ISLNK(place.mode)]
     open_ = [place for place in there if stat.S_IMODE(place.mode or 0) & _OTHERS]
     if open_:
         told = ", ".join(f"{place.path} has mode {stat.S_IMODE(place.mode or 0):04o}" for place in open_[:3])
@@ -80,11 +83,16 @@ def modes(found: Sequence[Place], uid: int) -> Check:
         return failed(
             "modes",
             f"others can get at what is private: {told}{more}",
-            "; ".join(f"`chmod {'700' if place.is_directory else '600'} {place.quoted}`" for place in open_[:3]),
+            "; ".join(f"`chmod {_right_mode(place)} {place.quoted}`" for place in open_[:3]),
         )
     if not there:
         return unchecked("modes", "there is nothing of yours yet")
     return passed("modes", f"{len(there)} directories and files are open to nobody else")
+
+
+def _right_mode(place: Place) -> str:
+    """Return the mode for what is there, whatever ought to be: without `x` nobody gets into a directory any more."""
+    return "700" if stat.S_ISDIR(place.mode or 0) else "600"
 
 
 def disk(path: str, *, kind: str, free: int, free_inodes: int | None) -> Check:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from daemon.configuration_error import ConfigurationError
-from jobs.queue.errors import NewerSchema, NotSetUp, QueueUnavailable
+from jobs.queue.errors import NewerSchema, NotSetUp, QueueError, QueueUnavailable
 
 if TYPE_CHECKING:
     from jobs.queue.postgres.queue import PostgresQueue
@@ -15,7 +15,7 @@ CLOSE_SECONDS = 1.0
 
 
 class Connection:
-    """Safe from any thread. `problem` says why there is none at present, empty while there is one. Only `look_first`
+    """Safe from any thread. `failure` says why there is none at present, None while there is one. Only `look_first`
     and `reach` wait for a database that is not there."""
 
     def __init__(self, opened: Callable[[], "PostgresQueue"]) -> None:
@@ -23,7 +23,7 @@ class Connection:
         self._lock = threading.Lock()
         self._queue: PostgresQueue | None = None
         self._is_closed = False
-        self.problem = ""
+        self.failure: QueueError | None = None
         self.trouble = ""
         """Why one that was reached cannot be used at present, as the last look found it; who asks is told at once."""
 
@@ -36,26 +36,26 @@ class Connection:
             except (NewerSchema, NotSetUp) as error:
                 raise ConfigurationError(f"queue.url: {error}") from error
             except QueueUnavailable as error:
-                self.problem = str(error)
+                self.failure = error
 
     def queue(self) -> "PostgresQueue":
         """Return the queue that was reached. Raises QueueUnavailable, at once, while none was or it is in trouble."""
         queue = self._queue
         if queue is None or self.trouble:
-            raise QueueUnavailable(self.trouble or self.problem or "the shared queue was not reached yet")
+            raise QueueUnavailable(self.trouble or str(self.failure or "") or "the shared queue was not reached yet")
         return queue
 
     def reach(self) -> "PostgresQueue":
-        """Return the queue; try to reach it first where it was not. Raises QueueUnavailable; where a person must act,
-        `problem` says so too, and it is tried all the same."""
+        """Return the queue; try to reach it first where it was not. Raises QueueError; it is tried again also where a
+        person must act."""
         with self._lock:
             if self._queue is None and not self._is_closed:
                 try:
                     self._queue = self._open()
                 except (QueueUnavailable, NewerSchema, NotSetUp) as error:
-                    self.problem = str(error)
-                    raise QueueUnavailable(self.problem) from error
-                self.problem = ""
+                    self.failure = error
+                    raise
+                self.failure = None
             if self._is_closed and self._queue is not None:
                 self._queue.close()
             if self._queue is None:

@@ -25,7 +25,8 @@ from jobs.job import JobState
 from jobs.queue.claiming_huey import OnFinish, OnStart
 from jobs.queue.claims import Handler
 from jobs.queue.contract import Destination, JobQueue
-from jobs.queue.errors import QueueError
+from jobs.queue.errors import NewerSchema, NotLetIn, NotSetUp, QueueError
+from jobs.queue.shared_queue import UNUSABLE
 from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 UNREACHABLE = "shared-queue-unreachable"
 """The finding while the database cannot be used."""
+
+REFUSED = "shared-queue-refused"
+"""The finding in its place while a person must act: it lets this machine not in, or is not set up."""
 
 UPKEEP_SECONDS = 15.0
 """Between two looks at the database's clock; half as often as its listener looks for lost news."""
@@ -79,7 +83,7 @@ class Fleet:
     on_start: OnStart = lambda _: None
     on_finish: OnFinish = lambda *_: None
     workers: Workers | None = field(default=None, init=False)
-    _problem: str = field(default="", init=False)
+    _failure: QueueError | None = field(default=None, init=False)
     _upkept_at: float = field(default=float("-inf"), init=False)
     _pruned_at: float = field(default=float("-inf"), init=False)
 
@@ -106,12 +110,11 @@ class Fleet:
     @property
     def problem(self) -> str:
         """Why the shared queue cannot be used at present; empty while it can."""
-        if self.connection.opened is None:
-            return self.connection.problem
+        failure = self._failure if self.connection.opened else self.connection.failure
         silent = self.looker.silent_seconds
-        if not self._problem and silent >= SILENT_SECONDS:
-            return f"the shared queue has not answered for {silent:.0f} s"
-        return self._problem
+        if failure is None and self.connection.opened and silent >= SILENT_SECONDS:
+            return f"it has not answered for {silent:.0f} s"
+        return str(failure or "").removeprefix(UNUSABLE)
 
     def start(self, queue: JobQueue) -> None:
         """Begin; the database may be away. `queue` is the daemon's own."""
@@ -122,11 +125,15 @@ class Fleet:
     def tick(self) -> None:
         """Have the database looked at: reached if it was not yet, and changed keys taken up; show what is wrong."""
         self.looker.ask()
-        self.connection.trouble = self.problem if self.connection.opened else ""
-        if problem := self.problem:
-            self.findings.report(UNREACHABLE, detail=problem)
-        else:
-            self.findings.clear(UNREACHABLE)
+        problem = self.problem
+        self.connection.trouble = f"{UNUSABLE}{problem}" if problem and self.connection.opened else ""
+        failure = self._failure if self.connection.opened else self.connection.failure
+        is_refused = isinstance(failure, NotLetIn | NotSetUp | NewerSchema)
+        for code, holds in ((UNREACHABLE, not is_refused), (REFUSED, is_refused)):
+            if problem and holds:
+                self.findings.report(code, detail=problem)
+            else:
+                self.findings.clear(code)
 
     def cancel(self) -> None:
         """End every call in the air now, and soon those that wait for the database."""
@@ -156,7 +163,7 @@ class Fleet:
                 return False
             waiting = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=ONCE_LOOKED_AT)
         except QueueError as error:
-            self._problem = str(error)
+            self._failure = error
             return True
         served = self.accounts.serves.accounts
         return not any(job.reason in SURE_TO_COME and job.account in served for job in waiting)
@@ -169,8 +176,9 @@ class Fleet:
 
     @property
     def oldest_claim_seconds(self) -> float:
-        """How long the batch has not moved that moved least lately, of those under way here; 0 where there is none."""
-        return self.workers.oldest_claim_age() if self.workers else 0.0
+        """How long the batch has not moved that moved least lately, of those under way here; 0 where there is none, or
+        where all of them wait for the database."""
+        return self.workers.oldest_claim_age() if self.workers and not self.problem else 0.0
 
     def told(self) -> dict[str, Any]:
         """Return what a status tells of it: seen now, or where that cannot be had at once as it was seen last. Of all
@@ -198,15 +206,15 @@ class Fleet:
         try:
             self._look()
         except QueueError as error:
-            self._problem = str(error)
+            self._failure = error
         else:
-            self._problem = ""
+            self._failure = None
 
     def _look(self) -> None:
         queue = self.connection.reach()
         now = self.clock.monotonic()
         if self.worker is None:
-            is_due = now - self._upkept_at >= UPKEEP_SECONDS or bool(self._problem)
+            is_due = now - self._upkept_at >= UPKEEP_SECONDS or self._failure is not None
             self._upkept_at = now if is_due else self._upkept_at
             if self.edge_look is not None:
                 self.edge_look.look(queue, now, is_due=is_due)
@@ -217,7 +225,7 @@ class Fleet:
         elif has_changed:
             self._upkept_at = float("-inf")
             queue.bell.wake_all()
-        if self._problem:
+        if self._failure:
             queue.now()
         if self.sight.is_wanted:
             self.sight.look(lambda: Seen(jobs=asdict(queue.counts()), destinations=self._delivered_to(queue)))

@@ -9,15 +9,17 @@ from memsyncd.evidence import errors
 
 UNREADABLE, READ_ONLY = "spool-unreadable", "spool-read-only"
 NOT_PERMITTED, FULL, LOCKED = "spool-not-permitted", "spool-full", "spool-locked"
-FAILING, WAITS = "spool-failing", "spool-waits"
+FAILING, WAITS, NO_DIRECTORY = "spool-failing", "spool-waits", "spool-no-directory"
 
-CODES = frozenset({UNREADABLE, READ_ONLY, NOT_PERMITTED, FULL, LOCKED, FAILING, WAITS})
+CODES = frozenset({UNREADABLE, READ_ONLY, NOT_PERMITTED, FULL, LOCKED, FAILING, WAITS, NO_DIRECTORY})
 
 _BY_NUMBER = {
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,
     errno.EROFS: READ_ONLY,
     errno.EPERM: NOT_PERMITTED,  # whatever its modes say: macOS' protected folders (never-again 103)
+    errno.ENOTDIR: NO_DIRECTORY,
+    errno.EEXIST: NO_DIRECTORY,  # a directory cannot be made there
     errno.EIO: FAILING,
     errno.EMFILE: FAILING,
     errno.ENFILE: FAILING,
@@ -32,8 +34,8 @@ _BY_KIND = (
 
 
 def code_of(error: Exception, otherwise: str) -> str:
-    """Return the code for what kept somebody from working on a spool; `otherwise` for what only owners, modes or things
-    in the way explain."""
+    """Return the code for what kept somebody from working on a spool; `otherwise` for what only owners and modes
+    explain."""
     if isinstance(error, OSError):
         return _BY_NUMBER.get(error.errno or 0, otherwise)
     return next((code for kind, code in _BY_KIND if isinstance(error, kind)), otherwise)

@@ -1,5 +1,6 @@
 """Settings put together: file, then environment, then command line, each effective value with where it is from."""
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +82,12 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     faults += _judge(values, origins)
     if faults:
         raise ConfigurationError(*faults)
-    warnings = [*variables.warnings, *_open_secrets(places.config_file, file.values), *_in_the_clear(values, origins)]
+    warnings = [
+        *variables.warnings,
+        *_no_spools(values, origins),
+        *_open_secrets(places.config_file, file.values),
+        *_in_the_clear(values, origins),
+    ]
     return Loaded(_build(values), origins, _without_secrets(warnings))
 
 
@@ -260,6 +266,16 @@ def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
         return False  # the client takes none of these, and would say so only once it is made
     has_host = bool(parts.hostname) or parts.scheme.startswith("postgres")  # which may mean the local one
     return parts.scheme in schemes and has_host and not any(letter.isspace() for letter in url)
+
+
+def _no_spools(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
+    """Tell of spools from which nothing can be taken in. One that is not there yet may be made."""
+    found = [Path(spool.path) for spool in values["spools"]]
+    return [
+        f"the path of a spool ({origins['spools']}) is {path}, which is no directory: nothing is taken in from there."
+        for path in found
+        if os.path.lexists(path) and not os.path.isdir(path)
+    ]
 
 
 def _open_secrets(config_file: Path, values: Mapping[str, Any]) -> list[str]:

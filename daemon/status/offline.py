@@ -8,6 +8,7 @@ from pathlib import Path
 
 from daemon import lock
 from daemon.configuration_error import ConfigurationError
+from daemon.intake import spool_trouble
 from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
 from daemon.intake.spool import Spool, age_at
 from daemon.pausing import Pauses
@@ -127,7 +128,8 @@ def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     try:
         counts, paused = spool.counts(age_at(now)), spool.paused.exists()
     except OSError as error:
-        findings.append(Finding("spool-unreadable", where=str(spool.path), detail=error.strerror or str(error)))
+        code = spool_trouble.code_of(error, spool_trouble.UNREADABLE)
+        findings.append(Finding(code, where=str(spool.path), detail=spool_trouble.words(error)))
         return SpoolPart(spool.harness, str(spool.path))
     return SpoolPart(
         spool.harness,

@@ -86,8 +86,14 @@ KINDS: dict[str, Kind] = {
     ),
     "spool-unreadable": _red(
         "The spool {where} cannot be read",
-        "It has to belong to you with mode 0700: `ls -ld {where}`, then `chmod -R u+rwX {where}`, or where it is "
-        "another's `sudo chown -R $USER {where}`. It is tried again every 15 s.",
+        "It has to belong to you with mode 0700: `ls -ld {where}` shows it, `chmod -R u+rwX {where}` mends the mode. "
+        "Where it is another's, `sudo chown -R $USER {where}` if it is your spool, else correct its path in "
+        "`[[spools]]` (`memsyncd config show`). It is tried again every 15 s.",
+    ),
+    "spool-no-directory": _red(
+        "Where the spool {where} should be, or a directory of it, is something else",
+        "`ls -ld {where} {where}/*` shows what. Move it elsewhere, or where the path is wrong correct it in "
+        "`[[spools]]` (`memsyncd config show`): nothing is changed there, and it is looked at again every 15 s.",
     ),
     "spool-not-permitted": _red(
         "The system keeps the daemon out of the spool {where}, whatever its modes say",
@@ -132,9 +138,15 @@ KINDS: dict[str, Kind] = {
         "(`fuser {where}`); nothing that waits is lost.",
     ),
     "shared-queue-unreachable": _red(
-        "The shared queue cannot be used: {detail}",
+        "The shared queue cannot be used",
         "It is tried again by itself every few seconds, and what is recorded waits here meanwhile. See that the "
         "database runs and that `queue.url` names it: `memsyncd config show`.",
+    ),
+    "shared-queue-refused": _red(
+        "The database of the shared queue does not serve this machine",
+        "The detail says why. Correct login, password, certificate or database in `queue.url` (`memsyncd config show` "
+        "tells where it is from; PGPASSFILE and the like count too) and reload or start `memsyncd run` again, or have "
+        "it let in by whoever keeps the database. What is recorded waits here meanwhile.",
     ),
     "no-worker-for-account": _note(
         "Batches of {where} wait in the shared queue, and no worker that runs has the account's key",

@@ -4,6 +4,7 @@ QueueError
 ├── NewerSchema        the file or database is from a newer version; nothing was written to it
 ├── NotSetUp           the shared queue's driver, tables or rights are missing: a person must act
 └── QueueUnavailable   the store cannot be used now: disk full, locked for too long, closed
+    ├── NotLetIn       the shared queue's database refuses the login, its password or name
     └── QueueDamaged   SQLite calls the file damaged, or the disk does not give it
 """
 
@@ -32,6 +33,10 @@ class NotSetUp(QueueError):
 
 class QueueUnavailable(QueueError):
     """The store cannot be used at the moment; the transaction did not happen and may be tried again."""
+
+
+class NotLetIn(QueueUnavailable):
+    """The database is there and does not let this machine in. It is tried again all the same: its keeper may."""
 
 
 class QueueDamaged(QueueUnavailable):

@@ -7,6 +7,9 @@ from typing import Any, Protocol
 from jobs.job import JobState
 from jobs.queue.contract import JobQueue
 
+UNUSABLE = "the shared queue cannot be used: "
+"""How the message of its QueueUnavailable begins."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -100,6 +100,21 @@ def test_a_worker_whose_platform_is_down_says_so(member: Member) -> None:
     assert worker.status()["platform"]["ok"] is False
 
 
+@pytest.mark.parametrize("role", ["edge", "worker"])
+def test_a_login_that_is_refused_is_not_told_as_an_outage(member: Member, role: str) -> None:
+    """Once, in the server's own words, with what to correct; to see that the database runs would help nobody."""
+    url = shared_server().fresh().replace("user=postgres", "user=ghost")
+    home = member(role, url=url)
+    home.until(lambda: "shared-queue-refused" in problems(home), "unsaid")
+    told = problem(home, "shared-queue-refused")
+    assert problems(home) == {"shared-queue-refused"}
+    assert 'role "ghost" does not exist' in str(told["message"])
+    assert "cannot be used" not in str(told["message"])
+    assert "queue.url" in str(told["remedy"])
+    assert home.status()["state"] == "degraded"
+    assert home.run("status").stdout.count("cannot be used") == 0
+
+
 def test_dead_letters_are_a_problem_where_they_are_made_and_where_they_are_from(member: Member, api: FakeMem0) -> None:
     """Until somebody discards them, from any machine; the next status knows that."""
     api.always("add", behave.reject())

@@ -11,6 +11,7 @@ from psycopg.pq import TransactionStatus
 from jobs.queue.errors import QueueUnavailable
 from jobs.queue.postgres.patience import LONGEST_SECONDS, Patience
 from jobs.queue.postgres.storage import Connection
+from jobs.queue.shared_queue import UNUSABLE
 
 ROOM_SECONDS = 20.0
 """How long somebody waits for a connection of the process's few: longer than any transaction of ours that goes well."""
@@ -41,7 +42,7 @@ class Connections:
         """Give a connection, whose server has `longest` seconds for each answer. Raises psycopg.Error where none comes
         about, QueueUnavailable after the close and where none is free."""
         if not self._room.acquire(timeout=ROOM_SECONDS):
-            raise QueueUnavailable("the shared queue cannot be used: no connection was free for long")
+            raise QueueUnavailable(f"{UNUSABLE}no connection was free for long")
         try:
             connection = self._take()
             connection.longest = longest
@@ -78,7 +79,7 @@ class Connections:
             if self._idle:
                 return self._idle.pop()
         if self._patience.is_hurried:
-            raise QueueUnavailable("the shared queue cannot be used: this daemon is stopping")
+            raise QueueUnavailable(f"{UNUSABLE}this daemon is stopping")
         return self._connect()
 
     def _put_back(self, connection: Connection) -> None:

@@ -1,11 +1,13 @@
 """PostgreSQL's errors, mapped once."""
 
+import re
 from enum import Enum
 from typing import Any
 
 import psycopg
 
-from jobs.queue.errors import QueueUnavailable
+from jobs.queue.errors import NotLetIn, QueueUnavailable
+from jobs.queue.shared_queue import UNUSABLE
 
 
 class Fault(Enum):
@@ -54,9 +56,19 @@ def fault_of(error: psycopg.Error, connection: "psycopg.Connection[Any] | None")
     return _FAULTS.get(state) or _FAULTS_OF_CLASSES.get(state[:2], Fault.OURS)
 
 
+_REFUSALS = re.compile(
+    "authentication failed|password supplied|pg_hba|does not exist|not permitted to log in|permission denied"
+    "|certificate"
+)
+"""The words of a server, or of libpq, for what a new try alone does not mend. A refused connection has no SQLSTATE; a
+server that speaks another language is told as one that cannot be reached, with its own words."""
+
+_REFUSING_CLASSES = ("28", "3D", "3F", "42501")
+
+
 def unavailable(error: psycopg.Error) -> QueueUnavailable:
     """Return our error for the driver's: its first line, and the state's code."""
-    first = str(error).strip().partition("\n")[0] or type(error).__name__
-    return QueueUnavailable(
-        f"the shared queue cannot be used: {first}" + (f" ({error.sqlstate})" if error.sqlstate else "")
-    )
+    first = str(error).strip().partition("\n")[0].removeprefix("connection failed: ") or type(error).__name__
+    told = f"{UNUSABLE}{first}" + (f" ({error.sqlstate})" if error.sqlstate else "")
+    is_refused = error.sqlstate.startswith(_REFUSING_CLASSES) if error.sqlstate else _REFUSALS.search(first)
+    return NotLetIn(told) if is_refused else QueueUnavailable(told)

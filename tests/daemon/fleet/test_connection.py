@@ -91,9 +91,9 @@ def test_why_it_is_not_there_is_told_until_it_is() -> None:
         made.look_first()
     with pytest.raises(QueueUnavailable, match="away"):
         made.reach()
-    assert made.problem == "away"
+    assert str(made.failure) == "away"
     made.reach()
-    assert made.problem == ""
+    assert made.failure is None
 
 
 def test_trouble_is_told_at_once_and_only_a_look_goes_past_it() -> None:

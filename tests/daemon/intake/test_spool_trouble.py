@@ -29,6 +29,8 @@ PLACE = Path("/s/codex")
         (errors.StoreUnavailable("evidence.sqlite3 cannot be read: Input/output error"), "spool-failing", "dmesg"),
         (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), "spool-failing", "raise the limit"),
         (QueueUnavailable("the queue cannot be used: disk I/O error"), "spool-waits", "memsyncd config path"),
+        (NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), "spool-no-directory", "[[spools]]"),
+        (FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)), "spool-no-directory", "ls -ld /s/codex"),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES)), "spool-unreadable", "chmod"),
         (PermissionError(errno.EPERM, os.strerror(errno.EPERM)), "spool-not-permitted", "Full Disk Access"),
     ],

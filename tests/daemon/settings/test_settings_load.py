@@ -279,3 +279,13 @@ def test_an_edge_is_told_by_its_role_in_a_queue(read: Load, role: str, url: str,
     assert (
         read("", {"MEMSYNCD_PLATFORM_KIND": "mem0"}, queue__url=url, queue__role=role).settings.queue.is_edge is is_edge
     )
+
+
+def test_a_spool_that_can_be_none_is_told_of(read: Load, tmp_path: Path) -> None:
+    """A file is there, or a link that leads nowhere. One that is not there yet may be made, and a directory is well."""
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name, told in (("file", 1), ("link", 1), ("file/below", 0), ("later", 0), ("", 0)):
+        warnings = read("", {}, spools=str(tmp_path / name)).warnings
+        assert len(warnings) == told, name
+        assert all(str(tmp_path / name) in warning for warning in warnings)

@@ -247,7 +247,7 @@ def test_a_file_where_a_directory_should_be(places: Places, environ: dict[str, s
     """A regular file in place of `pending/` is a problem, not a traceback."""
     (places.spools / "codex").mkdir(parents=True)
     (places.spools / "codex/pending").write_text("in the way")
-    assert "spool-unreadable" in codes(document(places, environ))
+    assert "spool-no-directory" in codes(document(places, environ))
 
 
 def test_a_wrong_config_is_told_and_the_rest_too(places: Places, environ: dict[str, str]) -> None:
