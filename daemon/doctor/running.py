@@ -14,6 +14,7 @@ from daemon.doctor.examining import Probe
 from daemon.intake.spool import age_at
 from daemon.lock import Holder
 from daemon.pausing import Pauses
+from daemon.status.offline import unsent_evidence
 from daemon.status.report import healthy
 from daemon.status_socket import client
 from daemon.status_socket.client import SocketClient, socket_of
@@ -81,13 +82,14 @@ def progress(document: Mapping[str, Any]) -> Check:
     return failed(name, " ".join(reasons), str(problems[0].get("remedy", "")) if problems else RESTART)
 
 
-def left_alone(pending: int, oldest_seconds: float, *, is_paused: bool) -> Check:
-    """Judge what waits while no daemon runs."""
+def left_alone(pending: int, oldest_seconds: float, *, is_paused: bool, unsent: int = 0) -> Check:
+    """Judge what waits while no daemon runs; `unsent` events are recorded and go out when their session ends."""
     name = "daemon"
     if pending and oldest_seconds > LEFT_SECONDS and not is_paused:
         told = counted(pending, "handoff waits", "handoffs wait")
         return failed(name, f"no daemon runs, and {told}, the oldest for {span(oldest_seconds)}", START)
-    return unchecked(name, "no daemon runs, and nothing waits for one", START)
+    recorded = f" but {counted(unsent, 'recorded event', 'recorded events')}" if unsent else ""
+    return unchecked(name, f"no daemon runs, and nothing waits for one{recorded}", START)
 
 
 def _lock(examined: Examination) -> Check:
@@ -130,7 +132,8 @@ def _waiting(examined: Examination) -> Check:
         if spool.own:
             pending += counts.pending + counts.running
             oldest = max(oldest, counts.oldest_pending_seconds)
-    return left_alone(pending, oldest, is_paused=Pauses(examined.places.data).is_paused)
+    unsent = unsent_evidence(examined.spools).unsent_events
+    return left_alone(pending, oldest, is_paused=Pauses(examined.places.data).is_paused, unsent=unsent)
 
 
 def _mode(path: Path) -> int | None:

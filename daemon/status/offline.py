@@ -85,7 +85,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         forgetting=queue.forgetting,
         platform=_platform(settings, queue.destinations),
         extraction=_extraction(spools, now, findings),
-        evidence=_evidence(spools),
+        evidence=unsent_evidence(spools),
         telemetry=telemetry_part(settings, places.data, spools),
         sizes=sizes(places, spools),
         findings=findings,
@@ -188,7 +188,7 @@ def _extraction(spools: Sequence[Spool], now: float, findings: list[Finding]) ->
     return ExtractionPart(number, now - oldest if number else 0.0)
 
 
-def _evidence(spools: Sequence[Spool]) -> EvidencePart:
+def unsent_evidence(spools: Sequence[Spool]) -> EvidencePart:
     """Count what is recorded and not yet asked to be sent; what cannot be read is a finding of `_extraction`."""
     events = sessions = 0
     for spool in spools:

@@ -161,9 +161,12 @@ def _summary(parts: StatusParts, found: Sequence[Problem]) -> str:
 
 
 def _down(parts: StatusParts, worst: Problem | None) -> str:
-    """Say what waits; where the files could not all be read, say that rather than that nothing does."""
+    """Say what waits and what is recorded; where the files could not all be read, say that rather than that nothing
+    does."""
     waiting = _waiting(parts)
     tail = f"; {waiting} and will be taken up at the next start" if waiting else "" if worst else "; nothing waits"
+    recorded = _recorded(parts)
+    tail += recorded if tail else recorded.replace(",", ";", 1)
     told = f" {worst.brief}" if worst else ""
     return f"The daemon is not running{tail}.{told} Start it with `memsyncd run`."
 
@@ -217,7 +220,8 @@ def _recorded(parts: StatusParts) -> str:
     sessions = _number(parts.evidence.unsent_sessions, "session", "sessions")
     goes = "goes" if parts.evidence.unsent_events == 1 else "go"
     ends = "it ends" if parts.evidence.unsent_sessions == 1 else "they end"
-    return f", {events} of {sessions} {goes} out when {ends} (or `memsyncd flush`)"
+    asked = "" if parts.phase is Phase.DOWN else " (or `memsyncd flush`)"  # which needs the daemon
+    return f", {events} of {sessions} {goes} out when {ends}{asked}"
 
 
 def _number(number: int, one: str, more: str) -> str:

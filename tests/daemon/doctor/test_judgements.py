@@ -110,6 +110,7 @@ def daemon_document(state: str, **more: Any) -> dict[str, Any]:
         (running.progress({"version": "0.0.1", "state": "ok"}), ILL, "version 0.0.1 runs"),
         (running.left_alone(0, 0, is_paused=False), SKIPPED, "nothing waits"),
         (running.left_alone(0, 0, is_paused=False, unsent=2), SKIPPED, "but 2 recorded events"),
+        (running.left_alone(0, 0, is_paused=False, unsent=2), SKIPPED, "but 2 recorded events"),
         (running.left_alone(2, 10, is_paused=False), SKIPPED, ""),
         (running.left_alone(2, 7200, is_paused=False), ILL, "2 handoffs wait, the oldest for 2 h"),
         (running.left_alone(2, 7200, is_paused=True), SKIPPED, ""),

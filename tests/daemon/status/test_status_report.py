@@ -200,6 +200,27 @@ def test_standing_still_is_told(changes: dict[str, Any], red: bool) -> None:
             "The daemon is not running; 1 job waits and will be taken up at the next start. Start it with `memsyncd run`.",
         ),
         ({"phase": Phase.DOWN}, "The daemon is not running; nothing waits. Start it with `memsyncd run`."),
+        (
+            {"phase": Phase.DOWN, "evidence": EvidencePart(2, 1)},
+            (
+                "The daemon is not running; nothing waits, 2 recorded events of 1 session go out when it ends. Start it with "
+                "`memsyncd run`."
+            ),
+        ),
+        (
+            {"phase": Phase.DOWN, "spools": [SpoolPart("codex", "/s", pending=1)], "evidence": EvidencePart(1, 1)},
+            (
+                "The daemon is not running; 1 handoff waits and will be taken up at the next start, 1 recorded event of 1 "
+                "session goes out when it ends. Start it with `memsyncd run`."
+            ),
+        ),
+        (
+            {"phase": Phase.DOWN, "findings": (Finding("data-closed", where="/d"),), "evidence": EvidencePart(1, 1)},
+            (
+                "The daemon is not running; 1 recorded event of 1 session goes out when it ends. /d is closed to you. Start "
+                "it with `memsyncd run`."
+            ),
+        ),
     ],
 )  # fmt: skip
 def test_summary_says_what_is_true(changes: dict[str, Any], sentence: str) -> None:
