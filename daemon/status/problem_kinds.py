@@ -92,8 +92,8 @@ KINDS: dict[str, Kind] = {
     ),
     "spool-no-directory": _red(
         "Where the spool {where} should be, or a directory of it, is something else",
-        "`ls -ld {where} {where}/*` shows what. Move it elsewhere, or where the path is wrong correct it in "
-        "`[[spools]]` (`memsyncd config show`): nothing is changed there, and it is looked at again every 15 s.",
+        "`ls -ld {where} {where}/*` shows what. Correct the path in `[[spools]]` (`memsyncd config show`), or where "
+        "that is right move it elsewhere: nothing is changed there, and it is looked at again every 15 s.",
     ),
     "spool-not-permitted": _red(
         "The system keeps the daemon out of the spool {where}, whatever its modes say",

@@ -40,7 +40,13 @@ STATUS = {
         }
     ],
 }
-WAITING = ({"id": "flush:claude-code/5f0c", "kind": "flush", "reason": "its destination is parked"},)
+WAITING = (
+    {
+        "id": "flush:claude-code:98e2ed89dcd6acee7154c083070c61f8",
+        "kind": "flush",
+        "reason": "its destination is parked",
+    },
+)
 
 
 @pytest.fixture
