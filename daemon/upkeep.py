@@ -29,6 +29,7 @@ from jobs.job import ACTIVE
 from jobs.poll import poll_job
 from jobs.queue.errors import QueueError
 from jobs.recovery import reconcile
+from memsyncd.evidence.database import COPIES_DROPPED
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.store import EvidenceStore
 
@@ -59,6 +60,7 @@ class Upkeep:
         self._session_watch = SessionWatch(parts)
         self._odd: dict[str, set[str]] = {}
         self._kept: set[str] = set()
+        self._dropped = 0
         self.spools_changed = False
         self.on_released: Callable[[], None] = lambda: None
 
@@ -79,8 +81,12 @@ class Upkeep:
         self._guarded("extractor", partial(extractor_at_start, parts.queue, parts.model))
 
     def log_kept_copies(self) -> None:
-        """Write a line to the log for each damaged file that is kept, once in a run."""
+        """Write a line to the log for each damaged file that is kept, once in a run, and for those dropped since."""
         parts = self._parts
+        dropped = parts.counters.snapshot().get(COPIES_DROPPED, 0)
+        if dropped > self._dropped:
+            log.warning("damaged-copies-dropped", copies=dropped - self._dropped)
+            self._dropped = dropped
         kept = {finding.where: finding.code for finding in kept_copies(parts.places, parts.served.spools())}
         for where in sorted(kept.keys() - self._kept):
             log.warning(kept[where], file=where)

@@ -17,6 +17,9 @@ from memsyncd.private_store import make_private
 SET_ASIDE = "evidence_stores_set_aside"
 """The counter of files of ours that were damaged: what they held and nobody had sent is not sent."""
 
+COPIES_DROPPED = "evidence_corrupt_copies_dropped"
+"""The counter of older copies of them that made room."""
+
 _NO_FILE = (-1, -1)
 _GONE = (0, 0)
 """Device and inode numbers that no file has: of no file served yet, and of a name without a file."""
@@ -223,7 +226,7 @@ class Database:
         self.counters.add(SET_ASIDE)
         self.problem = f"{self.path.name} was damaged: kept as {copy.name}, a new one was begun"
         if dropped:
-            self.counters.add("evidence_corrupt_copies_dropped", dropped)
+            self.counters.add(COPIES_DROPPED, dropped)
             self.problem += f", {dropped} older damaged copies were deleted"
 
 

@@ -98,6 +98,27 @@ def test_evidence_that_was_damaged_is_told_of_until_its_copy_is_gone(home: Compo
         later.parts.close()
 
 
+def test_a_damaged_copy_that_makes_room_is_told(home: Composed, tmp_path: Path) -> None:
+    """Three are kept; what goes for a fourth has its line in the log, and its count."""
+    home.parts.close()
+    evidence = home.spool() / "evidence.sqlite3"
+    for epoch in (1, 2, 3):
+        evidence.with_name(f"{evidence.name}.corrupt-{epoch}").write_bytes(b"x")
+    evidence.write_bytes(b"no database " * 500)
+    for name in (Path(f"{evidence}-wal"), Path(f"{evidence}-shm")):
+        name.unlink(missing_ok=True)
+    with capture_logs() as lines:
+        later = reopened(tmp_path, home)
+    try:
+        assert {"event": "damaged-copies-dropped", "copies": 1, "log_level": "warning"} in lines
+        assert not evidence.with_name(f"{evidence.name}.corrupt-1").exists()
+        with capture_logs() as lines:
+            later.upkeep.log_kept_copies()
+        assert lines == []
+    finally:
+        later.parts.close()
+
+
 def test_abandoned_writes_are_swept_and_counted(home: Composed) -> None:
     """A temporary file without a writer goes after a day, wherever one is made; one that is still written stays."""
     spool = home.spool()
