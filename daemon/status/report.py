@@ -180,6 +180,9 @@ def _moving(parts: StatusParts) -> str:
         moving.append(f"{_number(parts.extraction.open, 'batch is', 'batches are')} being turned into memories")
     if taken and not moving:
         moving.append(f"{_number(taken, 'handoff is', 'handoffs are')} in work")
+    if delivered := _of_all_machines(parts, "claimed"):
+        batches = _number(delivered, "batch of all machines is", "batches of all machines are")
+        moving.append(f"{batches} being delivered")
     return " and ".join(moving)
 
 
@@ -189,10 +192,18 @@ def _waiting(parts: StatusParts) -> str:
     if parts.phase is Phase.DOWN:  # what was in work waits too
         jobs += parts.jobs.claimed
         pending += sum(spool.running for spool in parts.spools)
+    shared = _of_all_machines(parts, "ready", "waiting")
     counts = [(pending, "handoff", "handoffs"), (jobs, "job", "jobs")]
+    counts += [(shared, "batch of all machines", "batches of all machines")]
     named = [_number(*each) for each in counts if each[0]]
     alone = sum(each[0] for each in counts) == 1
     return f"{' and '.join(named)} {'waits' if alone else 'wait'}" if named else ""
+
+
+def _of_all_machines(parts: StatusParts, *states: str) -> int:
+    """Return how many batches of the shared queue are in these states, as a worker sees them."""
+    jobs = (parts.fleet or {}).get("jobs") or {}
+    return sum(jobs.get(state) or 0 for state in states)
 
 
 def _jobs_that_wait(parts: StatusParts) -> int:
@@ -209,7 +220,8 @@ def _outcome(parts: StatusParts) -> str:
     recorded = _recorded(parts)
     if told:
         return f"nothing waits{recorded}; packets since the start: {told}"
-    return f"nothing waits{recorded}" if recorded else "nothing waits, nothing was asked for yet"
+    is_worker = "jobs" in (parts.fleet or {})  # which is asked for nothing, and delivers what is there
+    return f"nothing waits{recorded}" if recorded or is_worker else "nothing waits, nothing was asked for yet"
 
 
 def _recorded(parts: StatusParts) -> str:

@@ -188,6 +188,11 @@ def test_standing_still_is_told(changes: dict[str, Any], red: bool) -> None:
         ),
         ({"spools": (SpoolPart("c", "/s/c", pending=1),)}, "1 handoff waits."),
         ({"extraction": ExtractionPart(open=1, oldest_seconds=2.0)}, "1 batch is being turned into memories."),
+        ({"fleet": {"role": "worker", "jobs": {"ready": 1, "waiting": 2}}}, "3 batches of all machines wait."),
+        ({"fleet": {"role": "worker", "jobs": {"waiting": 1, "claimed": 1}}}, "1 batch of all machines is being delivered, 1 batch of all machines waits."),
+        ({"fleet": {"role": "both", "jobs": {"ready": 1}}, "jobs": counts(ready=1)}, "1 job and 1 batch of all machines wait."),
+        ({"fleet": {"role": "worker", "jobs": {"done": 3}}}, "Nothing waits."),
+        ({"fleet": {"role": "edge", "packets_dead": 0}}, "Nothing waits, nothing was asked for yet."),
         (
             {"destinations": (trouble("key-refused", parked=True),), "jobs": counts(waiting=4)},
             "The platform at https://platform.test refuses the key; 4 jobs wait.",
