@@ -36,7 +36,7 @@ def drain(around: Surroundings, wait: bool, timeout: float, as_json: bool) -> in
     """
     asked = {"wait_seconds": timeout if wait else 0.0}
     try:
-        answer = link.post(around, "/drain", asked, seconds=link.SHORT + asked["wait_seconds"])
+        answer = link.post_and_wait(around, "/drain", asked, seconds=link.SHORT + asked["wait_seconds"])
     except link.Refused as error:
         raise exits.Leave(exits.FAILED, str(error)) from error
     if as_json:

@@ -55,7 +55,7 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...], role: str | No
     Under systemd SIGHUP has it read its configuration again, in the same process; elsewhere start it anew for that.
 
     Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
-    wrong. With --once: 0 also when work was put off, 1 when something was refused.
+    wrong. With --once: 0 also when work was put off, 1 when something was refused or evidence was damaged.
     """
     if role:
         pairs = (*pairs, f"queue.role={role}")
