@@ -4,7 +4,9 @@ import re
 
 from memsyncd.redaction import quoting
 from memsyncd.redaction.blocks import ESCAPED_LINE_END, block_lines, is_deeper, line_alone
+from memsyncd.redaction.chance import looks_like_key
 from memsyncd.redaction.literals import is_code_or_prose, is_made_up, is_prose
+from memsyncd.redaction.logins import is_password, login_after
 from memsyncd.redaction.names import Kind
 from memsyncd.redaction.telling import Name, Secret
 from memsyncd.redaction.values import UNQUOTED, value_at
@@ -43,6 +45,7 @@ _BLOCK = re.compile(r"(?:![\w/!-]{0,40}[ \t]{1,4})?(?:[|>][0-9+-]{0,2}[ \t]{0,8}
 
 _BLOCK_ENDS = frozenset("|>+-0123456789")
 _CERTAIN = frozenset({Kind.PASSWORD, Kind.SECRET})
+_LOOKED_AT = frozenset({Kind.KEY, Kind.PASS, Kind.PWD})
 
 _MIN_CALLED = 6
 _MIN_BARE = 8
@@ -55,8 +58,17 @@ _MIN_COMPARED = 6
 """A shorter text that a value is compared with is a word of a language, not a secret."""
 
 
-def secrets_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one for each notation)
+def secrets_after(text: str, name: Name) -> list[Secret]:
     """Return what to replace after `name`, in order; nothing if no value follows."""
+    if name.kind is Kind.LOGIN:
+        return login_after(text, name)
+    found = _values_after(text, name)
+    if name.kind is Kind.KEY:
+        return [each for each in found if looks_like_key(text[each.start : each.end])]
+    return found
+
+
+def _values_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one for each notation)
     sign = _SIGN.match(text, name.end)
     if sign is not None:
         if sign["sign"] == "=>" and not sign["close"] and text[name.start - 1 : name.start] != ":":
@@ -77,16 +89,20 @@ def secrets_after(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one
     return _after_words(text, name)
 
 
-def _after_words(text: str, name: Name) -> list[Secret]:
+def _after_words(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one for each notation)
     """`password is v1`, `PASSWORD 'v1'`, `setPassword("v1")`: only what cannot be an everyday sentence."""
-    if name.kind is not Kind.PASSWORD and name.kind is not Kind.SECRET:
+    if name.kind in _LOOKED_AT:
+        return _after_uncertain_words(text, name)
+    if name.kind not in _CERTAIN:
         return []
     owned = _OWNED.match(text, name.end)
     said = owned or _IS.match(text, name.end)
     call = _OPEN_CALL.match(text, name.end)
     follows = said or call or _SPACES.match(text, name.end)
-    if follows is None or not (said or call or name.kind is Kind.PASSWORD or name.text.isupper()):
+    if follows is None:
         return []
+    if not (said or call or name.kind is Kind.PASSWORD or name.text.isupper()):
+        return _after_uncertain_words(text, name)
     span = quoting.quoted(text, follows.end())
     if span is not None:
         value = text[span.start : span.end]
@@ -103,6 +119,25 @@ def _after_words(text: str, name: Name) -> list[Secret]:
             said["reads"] is not None and not owned and len(word) >= _MIN_READ and not is_prose(word)
         )
     return [Secret(bare.start(), bare.start() + len(word))] if tells else []
+
+
+def _after_uncertain_words(text: str, name: Name) -> list[Secret]:
+    """Return the value of `the key is …`, `pass …`, `the token …`: only a word that looks like a secret itself."""
+    follows = _OWNED.match(text, name.end) or _IS.match(text, name.end) or _SPACES.match(text, name.end)
+    if follows is None:
+        return []
+    span = quoting.quoted(text, follows.end())
+    if span is not None:
+        start, end = span.start, span.end if span.closed else span.start
+    else:
+        bare = UNQUOTED.match(text, follows.end())
+        start, end = bare.span() if bare else (0, 0)
+    word = text[start:end].rstrip(".,;:!?)")
+    if not word or not _one_word(word):
+        return []
+    is_long = name.kind is Kind.KEY or name.kind is Kind.SECRET
+    tells = looks_like_key(word) if is_long else is_password(text, name, word)
+    return [Secret(start, start + len(word))] if tells else []
 
 
 def _is_mixed(word: str, least: int) -> bool:

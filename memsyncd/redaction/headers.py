@@ -3,7 +3,7 @@
 import re
 
 from memsyncd.redaction.literals import is_reference
-from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.names import announces
 
 _VALUE = re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\\{0,8}\"[^\"\r\n\\]*\\{0,8}\")+")
 """To the line's end, an escaped one, or the quote around the header; quoted parameters (`realm="…"`) belong to it."""
@@ -33,7 +33,7 @@ def authorization_end(text: str, start: int) -> int:
     if len(word.group()) > _LONG_WORD:
         return word.end()
     second = _SECOND.match(text, word.end())
-    is_name = word.group()[-1] in ":=" and kind_of(word.group().rstrip(":=")) is not None
+    is_name = word.group()[-1] in ":=" and announces(word.group().rstrip(":="))
     return start if second is None or is_name or word.group().lower() in _PROSE else second.end()
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.names import announces
 
 _NO_SECRET = frozenset(
     {
@@ -89,7 +89,7 @@ def is_made_up(word: str) -> bool:
         return False
     if any(map(str.isdigit, word)) or _SYMBOL.search(word):
         return True
-    return len(word) >= _MIN_CASES and _CASES.search(word) is not None and kind_of(word) is None
+    return len(word) >= _MIN_CASES and _CASES.search(word) is not None and not announces(word)
 
 
 def is_prose(word: str) -> bool:
@@ -126,7 +126,7 @@ def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool
     if _DOTTED.fullmatch(value):
         parts = re.split(r"\.|::|->|\?\.", value.lstrip("*&!"))
         capitals = spaced and all(part[0].isupper() and part.isalpha() for part in parts)
-        return capitals or parts[0].lower() in _ROOTS or kind_of(parts[-1]) is not None
+        return capitals or parts[0].lower() in _ROOTS or announces(parts[-1])
     if not _BARE.fullmatch(value) or name.isupper():
         return False
     bare = value.lstrip("*&")
@@ -134,5 +134,5 @@ def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool
         return True
     if spaced and _OPERATOR.match(text, start + len(value)):
         return True
-    telling = kind_of(bare) is not None and ("_" in bare or not bare.islower())
+    telling = announces(bare) and ("_" in bare or not bare.islower())
     return telling and (spaced or _CODE_FOLLOWS.match(text, start + len(value)) is not None)

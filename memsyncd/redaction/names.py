@@ -16,6 +16,10 @@ class Kind(Enum):
     """Bare `pwd`: a password, or the working directory; bare `pw`: a password, or a variable of any kind."""
     AUTH = "auth"
     """Bare `auth`: a secret only where the value looks like base64."""
+    KEY = "key"
+    """`key` of anything: a secret only where the value looks drawn by chance."""
+    LOGIN = "login"
+    """`creds`: a name and a password, or a word about them."""
     AUTHORIZATION = "authorization"
     COOKIE = "cookie"
 
@@ -63,7 +67,16 @@ _KEY_OWNERS = frozenset(
 )  # fmt: skip
 """`X key` is a secret for these X; `primary key`, `cache key`, `public key` are not."""
 
-_PASS_OWNERS = frozenset(
+_PLAIN_KEYS = frozenset(
+    {
+        "bucket", "cache", "composite", "dedupe", "dsa", "ecdsa", "ed25519", "eddsa", "etag", "foreign", "gpg", "group",
+        "hash", "host", "idempotency", "index", "lookup", "map", "message", "object", "partition", "pgp", "primary",
+        "public", "query", "react", "registry", "routing", "row", "rsa", "s3", "sort", "trace", "translation", "unique",
+    }
+)  # fmt: skip
+"""`X key` is a name, a number or known to everybody for these X, whatever it looks like."""
+
+PASS_OWNERS = frozenset(
     {
         "admin", "auth", "broker", "database", "db", "docker", "email", "ftp", "git", "http", "imap", "key", "keystore",
         "ldap", "login", "mail", "mongo", "my", "mysql", "pg", "pop", "postgres", "proxy", "rabbitmq", "redis",
@@ -94,6 +107,7 @@ _WHOLE = {
     "pwd": Kind.PWD,
     "pw": Kind.PWD,
     "motdepasse": Kind.PASSWORD,
+    "cred": Kind.LOGIN,
     "auth": Kind.AUTH,
     "authorization": Kind.AUTHORIZATION,
     "proxyauthorization": Kind.AUTHORIZATION,
@@ -111,9 +125,16 @@ def kind_of(name: str) -> Kind | None:
     whole = _WHOLE.get("".join(words))
     if whole is not None:
         return whole
+    if words and words[-1] == "creds":
+        return Kind.LOGIN
     if not words and name.lower().endswith(UNSPACED_PASSWORDS):
         return Kind.PASSWORD
     return _kind_of_words(words) if words else None
+
+
+def announces(name: str) -> bool:
+    """Return whether `name` itself says that a secret follows; that of a key or a login only the value can tell."""
+    return kind_of(name) not in {None, Kind.KEY, Kind.LOGIN}
 
 
 def _kind_of_words(words: list[str]) -> Kind | None:
@@ -122,11 +143,13 @@ def _kind_of_words(words: list[str]) -> Kind | None:
     if (
         last.endswith(_PASSWORDS)
         or last in _JOINED_PASSWORDS
-        or (last in {"pass", "pwd", "pw"} and before in _PASS_OWNERS)
+        or (last in {"pass", "pwd", "pw"} and before in PASS_OWNERS)
     ):
         return Kind.PASSWORD
     if last.endswith(_SECRETS) or (last == "key" and before in _KEY_OWNERS):
         return Kind.SECRET
+    if last == "key":
+        return Kind.KEY if _PLAIN_KEYS.isdisjoint(words) else None
     if last == "authorization":
         return Kind.AUTHORIZATION
     if last == "signature" and before in {"amz", "goog"}:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
+from memsyncd.redaction.chance import looks_like_key
 from memsyncd.redaction.contexts import redact_contexts
 from memsyncd.redaction.named import redact_named
 from memsyncd.redaction.names import Kind, kind_of
@@ -121,16 +122,18 @@ def redact_value(value: Any, redact: Callable[[str], str] = redact) -> Any:
     while work:
         source, target, secret = work.pop()
         if isinstance(source, dict):
-            pair = _announces_value(source)
+            named = [source.get(key) for key in _NAME_KEYS]
             for key, item in source.items():
-                hidden = secret or _hides(key, item) or (pair and key in _VALUE_KEYS)
+                hidden = (
+                    secret or _hides(key, item) or (key in _VALUE_KEYS and any(_hides(each, item) for each in named))
+                )
                 target[_free_key(key, target)] = _copied(item, work, redact, secret=hidden)
         else:
-            after_flag = False
+            flag = ""
             for item in source:
-                hidden = secret or (after_flag and not _is_flag(item))
+                hidden = secret or (_hides(flag, item) and not _is_flag(item))
                 target.append(_copied(item, work, redact, secret=hidden))
-                after_flag = _is_secret_flag(item)
+                flag = item.lstrip("-") if _is_flag(item) and "=" not in item else ""
     return holder[0]
 
 
@@ -145,6 +148,7 @@ def _copied(value: Any, work: list[tuple[Any, Any, bool]], redact: Callable[[str
 
 
 _VALUE_KEYS = ("value", "Value")
+_NAME_KEYS = ("name", "Name", "key", "Key")
 
 _plain_keys: set[str] = set()
 """Keys seen that hold no secret: a handoff's are the same ones again and again."""
@@ -152,35 +156,24 @@ _plain_keys: set[str] = set()
 _PLAIN_KEYS, _LONGEST_PLAIN_KEY = 2_000, 64
 
 
-_UNCERTAIN = frozenset({Kind.AUTH, Kind.PWD, Kind.PASS})
+_UNCERTAIN = frozenset({Kind.AUTH, Kind.PWD, Kind.PASS, Kind.LOGIN})
 
 
 def _hides(key: Any, item: Any) -> bool:
     """Whether `key` makes `item` a secret; a name that is not certain does so for the texts it would in a text."""
     if not isinstance(key, str):
         return False
-    if kind_of(key) in _UNCERTAIN and isinstance(item, str):
+    kind = kind_of(key)
+    if kind is Kind.KEY:
+        return isinstance(item, str) and looks_like_key(item)
+    if kind in _UNCERTAIN and isinstance(item, str):
         pair = json.dumps({key: item}, ensure_ascii=False)
         return _pass(pair) != pair
-    return _is_secret_key(key)
-
-
-def _is_secret_key(key: str) -> bool:
-    kind = kind_of(key)
     return kind is not None and kind not in _UNCERTAIN
 
 
-def _announces_value(source: dict[Any, Any]) -> bool:
-    named = (source.get(key) for key in ("name", "Name", "key", "Key"))
-    return any(isinstance(name, str) and _is_secret_key(name) for name in named)
-
-
-def _is_flag(item: Any) -> bool:
+def _is_flag(item: Any) -> TypeGuard[str]:
     return isinstance(item, str) and item.startswith("-")
-
-
-def _is_secret_flag(item: Any) -> bool:
-    return isinstance(item, str) and item.startswith("-") and "=" not in item and _is_secret_key(item.lstrip("-"))
 
 
 def _free_key(key: Any, target: dict[Any, Any]) -> Any:

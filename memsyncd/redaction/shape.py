@@ -7,7 +7,7 @@ bounded, or uses the characters that its left boundary forbids, so that no text 
 import re
 from dataclasses import dataclass
 
-from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.names import announces
 from memsyncd.redaction.replacement import REPLACEMENT
 
 EDGE = r"(?:\b|(?<=\\[nrt]))"
@@ -42,6 +42,6 @@ def _replace(match: re.Match[str]) -> str:
 def _before_next_name(text: str, start: int, end: int) -> int:
     """Return where a secret ends that may have taken in the name of the next one, or be nothing else."""
     name = _LAST_NAME.search(text, max(start, end - _MAX_NAME), end)
-    if name is None or kind_of(name.group().strip("-:=")) is None:
+    if name is None or not announces(name.group().strip("-:=")):
         return end
     return name.start() if name["alone"] is None or name.start() == start else end

@@ -3,8 +3,10 @@
 import re
 
 from memsyncd.redaction import quoting
+from memsyncd.redaction.chance import looks_like_key
 from memsyncd.redaction.headers import authorization_end, cookie_end
 from memsyncd.redaction.literals import is_code_or_prose, is_made_up, is_reference
+from memsyncd.redaction.logins import is_password
 from memsyncd.redaction.names import Kind
 from memsyncd.redaction.replacement import REPLACEMENT
 from memsyncd.redaction.telling import Name, Secret
@@ -32,6 +34,7 @@ _SCHEME_ONLY = re.compile(r"(?i)(?:basic|bearer|digest|token|apikey)?[ ]?")
 _MAX_LINE = 400
 """How far back an open quote is looked for."""
 
+_UNCERTAIN = frozenset({Kind.AUTH, Kind.PASS, Kind.PWD, Kind.KEY})
 _MIN_AUTH = 12
 """A shorter value of a bare `auth` is a word, not base64."""
 
@@ -54,11 +57,12 @@ def value_at(text: str, name: Name, position: int, *, quoted_name: str, spaced: 
         return []
     start, end = bare.span()
     if quoted_name and _NUMBER.fullmatch(bare.group()):
-        quote = quoted_name if name.kind not in {Kind.AUTH, Kind.PASS, Kind.PWD} else ""
+        quote = quoted_name if name.kind not in _UNCERTAIN else ""
         return [Secret(start, _whole_end(text, end), f"{quote}{REPLACEMENT}{quote}")] if quote else []
     if is_code_or_prose(text, start, end, name=name.text, spaced=spaced, target=name.is_target):
         return _annotated(text, start) if text[name.end : start].strip() == ":" else []
     is_secret = _weighs(name, bare.group(), text[position - 1], quoted=False)
+    is_secret = is_secret or (name.kind is Kind.PASS and is_password(text, name, bare.group()))
     return [Secret(start, _whole_end(text, end))] if is_secret else []
 
 
@@ -110,6 +114,8 @@ def _weighs(name: Name, value: str, before: str, *, quoted: bool) -> bool:
         return not path and (name.text != "pw" or quoted or is_made_up(value) or value == REPLACEMENT)
     if name.kind is Kind.PASS:
         return quoted or (before == "=" and not value[0].isdigit())
+    if name.kind is Kind.KEY:
+        return looks_like_key(value)
     if name.kind is Kind.AUTH:
         digits = any(character.isdigit() for character in value)
         return len(value) >= _MIN_AUTH and digits and re.fullmatch(r"[A-Za-z0-9+/=_-]+", value) is not None

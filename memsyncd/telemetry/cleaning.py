@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from memsyncd.redaction.names import kind_of
+from memsyncd.redaction.names import announces
 from memsyncd.telemetry.event import whole
 
 PRIVATE_KEYS = frozenset(
@@ -60,7 +60,7 @@ def clean(properties: Mapping[str, Any], redact: Callable[[str], str]) -> dict[s
 def is_private(key: str) -> bool:
     """Whether `key`, in any spelling, is one whose value is nobody's business (facts 12.5)."""
     plain = _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKD", key).casefold())
-    return plain in PRIVATE_KEYS or kind_of(key) is not None
+    return plain in PRIVATE_KEYS or announces(key)
 
 
 _LEFT_OUT = object()

@@ -66,7 +66,7 @@ def test_a_secret_never_survives(  # noqa: PLR0917  (what hypothesis draws)
 
 
 SECRETISH = st.lists(
-    st.sampled_from([*"aB7 \n\t\\\"'`=:&?,;()[]{}<>@/-_.%$*|!+#", "password", "token", "api_key", "Authorization", "Basic ", "Cookie", "sk-", "eyJ", "[REDACTED]", "://", " is ", "\u0130", "\ud800", "\\n", "\\u0022", "AKIA", "\n  ", "|\n", "\u5bc6\u7801", "\u662f", "\uff1a", "\\u5bc6\\u7801", "mot de passe", " est ", "Passwort", " lautet ", "-----END PRIVATE KEY-----", "pw", "xxxxxxxxxxxxxxxx"]),
+    st.sampled_from([*"aB7 \n\t\\\"'`=:&?,;()[]{}<>@/-_.%$*|!+#", "password", "token", "api_key", "Authorization", "Basic ", "Cookie", "sk-", "eyJ", "[REDACTED]", "://", " is ", "\u0130", "\ud800", "\\n", "\\u0022", "AKIA", "\n  ", "|\n", "\u5bc6\u7801", "\u662f", "\uff1a", "\\u5bc6\\u7801", "mot de passe", " est ", "Passwort", " lautet ", "-----END PRIVATE KEY-----", "pw", "xxxxxxxxxxxxxxxx", "pass", "key", "creds", "user: a, ", "kT9#vLq2xZp", "a1B2c3D4e5F6g7H8i9J0k1"]),
     max_size=40,
 ).map("".join)  # fmt: skip
 
@@ -111,6 +111,7 @@ UNITS = [
     "-----BEGIN PRIVATE KEY-----\n1    1 ", "mysql ", "mysql -", "curl ", "curl -u ", "login ", "login a password ", "sshpass -p '", "identified by ", "bearer a", "&sig=", "?a=b&", "password=&a", "<password>", "password=<", "token=<a", "token=${", "token=$(",
     "token=a(", "token=a.b", "token=a[", "token={{", "token: a |", "password: str", "key", "a key", " key=", "secret_", "secret-secret-", '{"secret": [', '"token": [[', '"token": ["a",', "--password ", '"--password", ', '"name": "token", "value": ', "1//0", "12345678:AA", "password:\n  'a", "password:\n  a\n", "token: |\n  a\n", "token: >-\n a", "  a\n", "token: |", "mot de passe ", "mot de ", "contrase\u00f1a", "contrase\u00f1a: ", "\u5bc6\u7801", "\u5bc6\u7801\uff1a", "\u5bc6\u7801\u662f a", "\\u5bc6\\u7801", "\\\\u5bc6", "\u043f ", "openssl ", "openssl -k ", "sig=", "sig=a", "sig=A1", "AC", "SK0f0f", "pw", "pw=", "passwort lautet ",
     "-----END PRIVATE KEY-----\n", "aaaaaaaaaaaaaaaaaaaa\n-----END PRIVATE KEY-----\n", "PRIVATE KEY aaaaaaaaaaaaaaaaaaaa\n", "lautet a", "password for a ", "password for a a a a a ", "password of a: ", "password:\\n  a", "token: |\\n  a", "\\n  a", "hooks.slack.com/services/", "%22", "password%3D%22",
+    "pass ", "pass: a", "pass a1B2c3D4e5F6", "user: a, pass ", "user: a, ", "key is ", "key: A1b2", "key=a1B2c3D4", "key a1B2c3D4e5F6g7H8i9J0k1", "creds ", "creds: a:", "creds a/ b", "creds: a1B2:", "db pass ",
 ]  # fmt: skip
 SMALL, LARGE = 16_384, 65_536
 
