@@ -1,6 +1,6 @@
 """What is told of every job: one log line an attempt, the counters, the journal, and the end of a held handoff."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import structlog
 
@@ -11,6 +11,7 @@ from daemon.telemetry.starting import KIND as TELEMETRY
 from jobs.delivery import CHECKPOINT, FLUSH
 from jobs.fleet.learn import LEARN
 from jobs.fleet.share import IN_SHARED_QUEUE
+from jobs.fleet.shared_batch import DELIVER
 from jobs.job import Job, JobState
 from jobs.outcomes import Cool, Done, GiveUp, Outcome, Retry, Snooze
 from jobs.packet_requests import NOTHING_IN_IT
@@ -55,10 +56,10 @@ class Observer:
         # a checkpoint that waits for its packet has attempted nothing: the packet's own runs have their lines
         tell = log.debug if job.kind == CHECKPOINT and what == "snoozed" else log.info
         tell("job", job=job.id, kind=job.kind, outcome=what, why=why, seconds=round(seconds, 4), attempts=job.attempts)
+        if job.kind == DELIVER and job.state in (JobState.DONE, JobState.DEAD):
+            self._parts.counters.add("batches_delivered" if job.state is JobState.DONE else "batches_refused")
         if job.kind == FLUSH and job.state is JobState.DONE:
-            self._parts.counters.add(_OTHER_ENDS.get(why, "packets_delivered"))
-            if why not in _OTHER_ENDS:
-                self._parts.history.delivered(max(0.0, self._parts.clock.age(job.created_at)))
+            self._flushed(job, why)
         if job.state is JobState.DEAD:
             self.gave_up = True
             if job.kind == FLUSH:
@@ -69,6 +70,11 @@ class Observer:
             self._parts.telemetry.recording.job_over(job)
         if job.kind == CHECKPOINT and job.state in (JobState.DONE, JobState.DEAD):
             self._parts.ingest.requests.over(job.id, job.state, job.reason)
+
+    def _flushed(self, job: Job, why: str) -> None:
+        self._parts.counters.add(_OTHER_ENDS.get(why, "packets_delivered"))
+        if why not in _OTHER_ENDS:
+            self._parts.history.delivered(max(0.0, self._parts.clock.age(job.created_at)))
 
 
 def summary(parts: Parts) -> str:
@@ -87,8 +93,21 @@ def summary(parts: Parts) -> str:
     if held:
         told.append(f"{len(held):,} put off ({held[0].reason})")
     kept = (problem_of(finding) for finding in kept_copies(parts.places, parts.served.spools()))
-    lines = [f"Packets: {', '.join(told)}." if told else "Nothing was due."]
+    lines = [f"Packets: {', '.join(told)}."] if told else []
+    lines = [*lines, *_batches(parts, counted)] or ["Nothing was due."]
     return "\n".join(lines + [f"{problem.message} {problem.remedy}" for problem in kept])
+
+
+def _batches(parts: Parts, counted: Mapping[str, int]) -> list[str]:
+    """Return the sentence for what a worker did of the shared queue, if there was anything."""
+    held = parts.fleet.put_off() if parts.fleet is not None else ()
+    words = [
+        (counted.get("batches_delivered", 0), "delivered"),
+        (counted.get("batches_refused", 0), "refused"),
+        (len(held), f"put off ({held[0].reason})" if held else ""),
+    ]
+    told = ", ".join(f"{number:,} {word}" for number, word in words if number)
+    return [f"Batches of the shared queue: {told}."] if told else []
 
 
 def _told(outcome: Outcome) -> tuple[str, str]:

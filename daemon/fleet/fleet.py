@@ -21,7 +21,7 @@ from jobs.fleet.learn import LEARN, Learner, learn, learn_job
 from jobs.fleet.share import Edge, share
 from jobs.fleet.shared_batch import DELIVER
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
-from jobs.job import JobState
+from jobs.job import Job, JobState
 from jobs.queue.claiming_huey import OnFinish, OnStart
 from jobs.queue.claims import Handler
 from jobs.queue.contract import Destination, JobQueue
@@ -159,14 +159,24 @@ class Fleet:
         if self.workers is None or self.workers.running():
             return False
         try:
-            if queue.is_ready():
-                return False
-            waiting = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=ONCE_LOOKED_AT)
+            return not queue.is_ready() and not any(job.reason in SURE_TO_COME for job in self._waiting(queue))
         except QueueError as error:
             self._failure = error
             return True
-        served = self.accounts.serves.accounts
-        return not any(job.reason in SURE_TO_COME and job.account in served for job in waiting)
+
+    def put_off(self) -> Sequence[Job]:
+        """Return the batches that wait for this worker, the last changed; none where they cannot be asked for."""
+        queue = self.connection.opened
+        if self.worker is None or queue is None or self.problem:
+            return ()
+        try:
+            return self._waiting(queue)
+        except QueueError:
+            return ()
+
+    def _waiting(self, queue: "PostgresQueue") -> Sequence[Job]:
+        found = queue.jobs(state=JobState.WAITING, kind=DELIVER, limit=ONCE_LOOKED_AT)
+        return [job for job in found if job.account in self.accounts.serves.accounts]
 
     def dead_threads(self) -> list[str]:
         """Return the names of threads that ended though nobody stopped them."""
@@ -221,6 +231,7 @@ class Fleet:
             return
         has_changed = self.accounts.look()
         if self.workers is None:
+            self.key_changes.look(queue)  # before a key that is refused only now would seem to be another's
             self._start_workers(queue)
         elif has_changed:
             self._upkept_at = float("-inf")

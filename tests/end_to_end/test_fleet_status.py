@@ -73,6 +73,20 @@ def test_a_worker_that_starts_again_tries_a_refused_key_anew(member: Member, api
     worker.until(lambda: sent(api), "the right key was not tried")
 
 
+def test_a_workers_one_run_says_what_became_of_the_batches(member: Member) -> None:
+    """Nothing was due, it said, with a key that is refused and a batch that waits."""
+    with_a_packet(member("edge"))
+    worker = member("worker", start=False, MEM0_API_KEY=WRONG)
+    done = worker.run("run", "--once")
+    assert done.returncode == 0, done.stderr
+    assert "1 put off" in done.stdout
+    assert "the key was refused" in done.stdout
+    worker.environ["MEM0_API_KEY"] = KEY
+    done = worker.run("run", "--once")
+    assert done.stdout == "Batches of the shared queue: 1 delivered.\n"
+    assert worker.run("run", "--once").stdout == "Nothing was due.\n"
+
+
 def test_a_command_is_asked_again_while_its_key_is_refused(member: Member, api: FakeMem0, key: Path) -> None:
     with_a_packet(member("edge"))
     worker = member("worker", MEM0_API_KEY="", MEMSYNCD_PLATFORM_API_KEY_COMMAND=f"cat {key}")
