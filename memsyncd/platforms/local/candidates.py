@@ -8,6 +8,7 @@ from memsyncd.platforms.local import evidence_block, marks, wording
 from memsyncd.platforms.local.candidate import PERSONAL, PROJECT, Candidate
 from memsyncd.platforms.local.commands import problems_in
 from memsyncd.platforms.local.cues import CATEGORY, Kind
+from memsyncd.platforms.local.emptiness import says_nothing
 from memsyncd.platforms.local.evidence_block import Command
 from memsyncd.platforms.local.judging import Place, judge
 from memsyncd.platforms.local.replies import reply_in
@@ -97,11 +98,19 @@ def _of_sentence(turn: Turn, sentence: Sentence, place: Place) -> Candidate | No
         text = wording.without_secret(
             f"{wording.standing_alone(sentence)} {turn.why_after(sentence)}".strip(), sentence
         )
-        return Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + USERS_WORD, context)
+        return (
+            None
+            if says_nothing(text)
+            else Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + USERS_WORD, context)
+        )
     text = wording.without_secret(
         wording.standing_alone(sentence, question=turn.asked, trouble=turn.trouble_before(sentence)), sentence
     )
-    return Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, f"{around} {turn.request}")
+    return (
+        None
+        if says_nothing(text)
+        else Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, f"{around} {turn.request}")
+    )
 
 
 def _belong_together(first: Candidate, second: Candidate, sentence: Sentence) -> bool:
@@ -110,7 +119,7 @@ def _belong_together(first: Candidate, second: Candidate, sentence: Sentence) ->
     if sentence.in_list or too_long or first.lane != second.lane:
         return False
     shared = frozenset(terms_of(first.text).words) & frozenset(terms_of(sentence.text).words) - WEAK_STEMS
-    return bool(shared) or marks.ANAPHORA.search(fold(sentence.text)) is not None
+    return bool(shared) or marks.ANAPHORA.search(fold(sentence.text)) is not None or says_nothing(sentence.text)
 
 
 def _joined(first: Candidate, second: Candidate, text: str) -> Candidate:

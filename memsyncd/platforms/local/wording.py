@@ -5,6 +5,7 @@
 import re
 
 from memsyncd.platforms.local import marks
+from memsyncd.platforms.local.emptiness import says_nothing
 from memsyncd.platforms.local.judging import is_question
 from memsyncd.platforms.local.sentences import Sentence, without_filler
 from memsyncd.platforms.local.terms import fold, terms_of
@@ -48,7 +49,8 @@ def standing_alone(sentence: Sentence, *, question: str = "", trouble: str = "")
 
 def _leans(text: str) -> bool:
     folded = fold(text)
-    return marks.ANAPHORA.search(folded) is not None or marks.OBJECT_ANAPHORA.search(folded) is not None
+    points = marks.ANAPHORA.search(folded) or marks.OBJECT_ANAPHORA.search(folded)
+    return points is not None or says_nothing(text)
 
 
 def _says_little(sentence: Sentence) -> bool:

@@ -57,6 +57,61 @@ def test_what_a_user_states_is_kept(statement: str, category: str, lane: str) ->
 
 
 @pytest.mark.parametrize(
+    "nothing",
+    [
+        "Please remember that.",
+        "Never do this again.",
+        "Remember this!",
+        "Always do it like this.",
+        "Don't forget it.",
+        "Keep that in mind.",
+        "You must never do that again!",
+        "From now on do it like that.",
+        "We decided that.",
+        "Let's go with that.",
+        "Never touch it again.",
+        "Never commit that.",
+        "Don't ever delete those again.",
+        "It must never happen again.",
+        "Always use it.",
+        "Why did you drop the table? Never do this again.",
+        "use [REDACTED] as the API key",
+        "Always use [REDACTED] as the API key.",
+        "Remember: the token is [REDACTED].",
+        "The staging password is always [REDACTED].",
+        "Never use [REDACTED] again.",
+        "Bitte merk dir das.",
+        "Mach das nie wieder.",
+        "N'oublie pas ca.",
+        "Recuerda eso.",
+    ],
+)
+def test_a_rule_without_what_it_is_about_is_none(nothing: str) -> None:
+    """A pronoun, or a secret that was taken out, is all it has for an object."""
+    assert texts(f"U {nothing}", "A Noted.") == []
+    assert texts("U run the tests", f"A {nothing}") == []
+
+
+@pytest.mark.parametrize(
+    "something",
+    [
+        "The demo account has no payment method. Please remember that.",
+        "You dropped the production table. Never do this again.",
+        "Never touch the replica again.",
+        "Never restart it by hand.",
+        "Always use pnpm for this.",
+        "Always write them in English.",
+        "Keep it short.",
+        "Never commit [REDACTED] to git.",
+        "Staging login is always user: admin, pass: [REDACTED]",
+    ],
+)
+def test_a_rule_that_says_what_it_is_about_is_kept_with_it(something: str) -> None:
+    """Also where that stands in the sentence before."""
+    assert texts(f"U {something}", "A Noted.") == [something]
+
+
+@pytest.mark.parametrize(
     "chatter",
     [
         "thanks a lot!",
