@@ -25,8 +25,11 @@ _SECRET_STEMS = frozenset(map(stem, _SECRETS.split()))
 _REDACTED = re.compile(r"\[REDACTED[^\]]{0,40}\]", re.IGNORECASE)
 _REDACTED_OBJECT = re.compile(
     r"\b(?:us(?:e|es|ing)|take|enter|type|paste|verwende|nimm|benutze|utilise|usa)\s{1,4}(?:this |the )?"
-    r"[\"'`]?\[REDACTED"
-    r"|(?:\b(?:is|are|ist|est|es)(?: (?:always|now|immer|toujours|siempre))?|[:=])\s{0,4}"
+    r"[\"'`]?\[REDACTED",
+    re.IGNORECASE,
+)
+_REDACTED_END = re.compile(
+    r"(?:\b(?:is|are|ist|est|es)(?: (?:always|now|immer|toujours|siempre))?|[:=])\s{0,4}"
     r"[\"'`]?\[REDACTED[^\]]{0,40}\][\"'`]?\W{0,4}\Z",
     re.IGNORECASE,
 )
@@ -37,8 +40,8 @@ _POINTS = re.compile(
 )
 """A verb, and a pronoun for what it is about."""
 
-_FEW = 2
-"""With so few words beside it a secret that was taken out was all there was to say."""
+_REDACTED_RULES = ((_REDACTED, 0), (_REDACTED_END, 2), (_REDACTED_OBJECT, 4))
+"""Beside how many words what was taken out was all there was to say."""
 
 
 def says_nothing(text: str) -> bool:
@@ -50,6 +53,6 @@ def says_nothing(text: str) -> bool:
     about = frozenset(terms.words) - WEAK_STEMS - _RULING_STEMS
     if _REDACTED.search(folded):
         about -= _SECRET_STEMS
-        return not about or (len(about) <= _FEW and _REDACTED_OBJECT.search(folded) is not None)
+        return any(len(about) <= most and pattern.search(folded) for pattern, most in _REDACTED_RULES)
     points = _POINTS.search(folded)
     return not about or (points is not None and about == {stem(points["verb"].lower())})

@@ -77,6 +77,7 @@ def test_what_a_user_states_is_kept(statement: str, category: str, lane: str) ->
         "Why did you drop the table? Never do this again.",
         "use [REDACTED] as the API key",
         "Always use [REDACTED] as the API key.",
+        "For the staging shop use [REDACTED] as the API key, but don't write it anywhere.",
         "Remember: the token is [REDACTED].",
         "The staging password is always [REDACTED].",
         "Never use [REDACTED] again.",
@@ -104,6 +105,7 @@ def test_a_rule_without_what_it_is_about_is_none(nothing: str) -> None:
         "Keep it short.",
         "Never commit [REDACTED] to git.",
         "Staging login is always user: admin, pass: [REDACTED]",
+        "Use [REDACTED] as the API key and always deploy the importer with terraform from the main branch.",
     ],
 )
 def test_a_rule_that_says_what_it_is_about_is_kept_with_it(something: str) -> None:
