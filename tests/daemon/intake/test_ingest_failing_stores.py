@@ -161,7 +161,7 @@ def test_a_spool_that_became_a_file_is_told_and_hurts_no_other(at: Ingesting) ->
     at.prompt("elsewhere", pending=other / "pending")
     at.scan()
     assert at.events("gemini-cli") == [("user_prompt", "elsewhere")]
-    assert found(at) == ["spool-read-only"]
+    assert found(at) == ["spool-no-directory"]
 
 
 def test_a_spool_deleted_and_made_again_is_served_again(at: Ingesting) -> None:
