@@ -8,7 +8,7 @@ from memsyncd.platforms.local.terms import fold, terms_of
 
 _RULING = """
 never always must forget mind bear keep sure note noted ensure record decide decided agree agreed settled decision rule
-rules convention policy important stop avoid forbidden allowed required mandatory mention say said stick happen repeat
+rules convention policy stop avoid forbidden allowed required mandatory mention say said stick happen repeat
 follow forward future exception exceptions circumstances dont let stay
 bitte merk merke dir euch vergiss denk daran wieder nie niemals immer mach mache tu
 n c oublie oubliez retiens souviens jamais toujours fais refais faire ca
