@@ -122,16 +122,13 @@ def redact_value(value: Any, redact: Callable[[str], str] = redact) -> Any:
     while work:
         source, target, secret = work.pop()
         if isinstance(source, dict):
-            named = [source.get(key) for key in _NAME_KEYS]
             for key, item in source.items():
-                hidden = (
-                    secret or _hides(key, item) or (key in _VALUE_KEYS and any(_hides(each, item) for each in named))
-                )
+                hidden = secret or _hides(key, item) or (key in _VALUE_KEYS and _is_announced(source, item))
                 target[_free_key(key, target)] = _copied(item, work, redact, secret=hidden)
         else:
             flag = ""
             for item in source:
-                hidden = secret or (_hides(flag, item) and not _is_flag(item))
+                hidden = secret or bool(flag and not _is_flag(item) and _hides(flag, item))
                 target.append(_copied(item, work, redact, secret=hidden))
                 flag = item.lstrip("-") if _is_flag(item) and "=" not in item else ""
     return holder[0]
@@ -170,6 +167,11 @@ def _hides(key: Any, item: Any) -> bool:
         pair = json.dumps({key: item}, ensure_ascii=False)
         return _pass(pair) != pair
     return kind is not None and kind not in _UNCERTAIN
+
+
+def _is_announced(source: dict[Any, Any], item: Any) -> bool:
+    """Whether `{"name": …, "value": item}` is a pair with a secret."""
+    return any(_hides(source.get(key), item) for key in _NAME_KEYS)
 
 
 def _is_flag(item: Any) -> TypeGuard[str]:
