@@ -11,6 +11,7 @@ class DamagedEvidence(Scenario):
     """It is kept, whole and once, and a new one takes in what waits."""
 
     name = "a damaged evidence file set aside"
+    codes = (0, 1)  # 1 where the run itself finds the damage; what came of it is the same
 
     def seed(self, home: Home) -> None:
         home.exchange("s1", 1)
