@@ -1,7 +1,6 @@
 """The composition root: every part of the daemon made once, from settings and places, and tied to the others."""
 
 import os
-import pwd
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from daemon import clock_trust
 from daemon.api_key.source import KeySource
+from daemon.chosen_platform import platform_of, whose_memories
 from daemon.configuration_error import ConfigurationError
 from daemon.extracting.starting import model_of
 from daemon.fleet.composing import fleet_of
@@ -41,24 +41,16 @@ from memsyncd.clock import Clock, rfc3339
 from memsyncd.counters import Counters
 from memsyncd.platforms.local import deleting
 from memsyncd.platforms.local.local_index import LocalIndex
-from memsyncd.platforms.local.platform import LocalPlatform
-from memsyncd.platforms.local.schema import NewerSchema as NewerMemory
-from memsyncd.platforms.mem0 import Mem0Platform
-from memsyncd.platforms.mem0_server import Mem0ServerPlatform
 from memsyncd.platforms.platform import Platform
-from memsyncd.platforms.transport import PARALLEL_CALLS, HttpSettings
+from memsyncd.platforms.transport import HttpSettings
 from memsyncd.redaction import redact
 from memsyncd.scope.remote import project_id
 from memsyncd.scope.resolve import ScopeResolver
-from memsyncd.scope.user import user_id
 
 if TYPE_CHECKING:
     from daemon.extracting.running import ModelExtraction
     from daemon.telemetry.running import Telemetry
     from memsyncd.telemetry.lifecycle import Lifecycle
-
-SEARCHES_BESIDE = 2
-"""Calls for what people and agents ask, beside one of each worker: a full house must not look like an outage."""
 
 
 @dataclass(frozen=True)
@@ -235,15 +227,6 @@ def _is_claimed_elsewhere(served: Served, ingest: Ingest, clock: Clock, name: st
     return is_claimed_elsewhere(spool, session_id, held, clock.age)
 
 
-def whose_memories(settings: Settings, environ: Mapping[str, str]) -> str:
-    """Return the user id under which memories are kept and asked for."""
-    return user_id(environ, settings.platform.user_id, account=_account)
-
-
-def _account() -> str:
-    return pwd.getpwuid(os.getuid()).pw_name
-
-
 def _handlers(shared: delivery.Delivery, memory_file: Path) -> dict[str, Handler]:
     jobs: Mapping[str, Callable[..., Any]] = {
         delivery.CHECKPOINT: checkpoint.checkpoint,
@@ -291,27 +274,6 @@ def _queue(places: Places, settings: Settings, clock: Clock, counters: Counters)
         )
     except NewerQueue as error:
         raise ConfigurationError(str(error)) from error
-
-
-def platform_of(places: Places, settings: Settings, key_source: KeySource, clock: Clock) -> Platform:
-    """Return the platform of the settings. Raises ConfigurationError."""
-    if settings.platform.kind == "local":
-        try:
-            return LocalPlatform(places.memory_file, clock)
-        except NewerMemory as error:
-            raise ConfigurationError(f"{error}.") from error
-    http = HttpSettings(
-        settings.http.timeout_seconds,
-        settings.http.proxy,
-        settings.http.ca_file,
-        parallel=max(PARALLEL_CALLS, settings.queue.workers + SEARCHES_BESIDE),
-    )
-    url, flushing = settings.platform.url, settings.flush
-    if settings.platform.kind == "mem0":
-        return Mem0Platform(url, key_source, http, clock, poll_seconds=flushing.event_poll_seconds, redact=redact)
-    return Mem0ServerPlatform(
-        url, key_source, http, clock, extraction_seconds=flushing.extraction_wait_seconds, redact=redact
-    )
 
 
 def _place_list(places: Places, settings: Settings) -> list[Place]:

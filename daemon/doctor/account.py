@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from daemon.api_key.source import KeySource
-from daemon.compose import platform_of, whose_memories
+from daemon.chosen_platform import platform_of, whose_memories
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe

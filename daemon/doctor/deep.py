@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from daemon.api_key.source import KeySource
-from daemon.compose import platform_of, whose_memories
+from daemon.chosen_platform import platform_of, whose_memories
 from daemon.doctor.account import REMEDIES
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.database_file import look

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from daemon.api_key.source import KeySource
-from daemon.compose import platform_of, whose_memories
+from daemon.chosen_platform import platform_of, whose_memories
 from daemon.exchange.lanes import Known, known_lanes
 from daemon.places import Places
 from daemon.settings import Settings
