@@ -38,7 +38,7 @@ collected: .venv/installed-dev
 # Coverage's floor is in pyproject.toml and only rises.
 tests: .venv/installed-dev
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not long" --cov --cov-report=term:skip-covered -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" --cov --cov-report=term:skip-covered -q
 
 # Long, bounded runs with their own figures: docs/reliability.md and docs/performance.md.
 soak: .venv/installed-dev

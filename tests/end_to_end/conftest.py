@@ -18,6 +18,7 @@ from daemon.places import Places, resolve
 from daemon.status_socket.client import ClientError, SocketClient
 from memsyncd.hooks.command_line import command_line
 from tests.fakes.mem0_api import KEY, FakeMem0
+from tests.uncounted import leave_out
 
 PATIENCE = 20.0
 """Seconds an expected state may take on a busy machine; nothing sleeps that long when it is there sooner."""
@@ -145,6 +146,12 @@ class Home:
             self.daemon.kill()
             self.daemon.wait()
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+@pytest.fixture
+def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count no coverage in the daemons of a test: for files whose many daemons run what others run too."""
+    leave_out(monkeypatch)
 
 
 @pytest.fixture

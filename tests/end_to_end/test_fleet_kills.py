@@ -29,6 +29,8 @@ from tests.end_to_end.fleet_network import DATABASE, DATABASE_PORT, PLATFORM, PL
 from tests.fakes.mem0_api import KEY
 from tests.fakes.postgres_server import shared_server
 
+pytestmark = pytest.mark.usefixtures("uncounted")
+
 WORKERS, EDGES = 3, 2
 
 LEASE_SECONDS = 6.0

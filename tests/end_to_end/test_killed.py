@@ -10,6 +10,8 @@ from tests.end_to_end.conftest import Home
 from tests.end_to_end.test_recorded_session import assert_delivered_once, play, until_delivered
 from tests.fakes.loopback_http import Request
 
+pytestmark = pytest.mark.usefixtures("uncounted")
+
 
 def test_killed_after_every_step_of_the_recording(hosted: Home) -> None:
     """A daemon that dies after each hook of a session, and comes back, delivers the session once."""

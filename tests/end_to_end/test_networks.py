@@ -17,6 +17,8 @@ from tests.fakes import mem0_behaviours as behave
 from tests.fakes.intercepting_proxy import InterceptingProxy, intercepting_proxy
 from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
 
+pytestmark = pytest.mark.usefixtures("uncounted")
+
 HOST = "api.example.org"
 
 

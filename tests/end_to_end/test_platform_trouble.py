@@ -11,6 +11,8 @@ from tests.end_to_end.conftest import Home
 from tests.fakes import mem0_behaviours as behave
 from tests.fakes.mem0_api import KEY
 
+pytestmark = pytest.mark.usefixtures("uncounted")
+
 PLATFORM_SETTINGS = "[platform]\nmax_cooldown_seconds = 1.0\n[retry]\nfirst_delay_seconds = 0.1\n"
 
 

@@ -18,7 +18,10 @@ from tests.end_to_end.conftest import Home
 from tests.end_to_end.plugins import PluginSpool
 from tests.fakes import mem0_behaviours as behave
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a sleep is told by Linux's own clock")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="a sleep is told by Linux's own clock"),
+    pytest.mark.usefixtures("uncounted"),
+]
 
 HOUR, DAY = 3_600.0, 86_400.0
 

@@ -20,6 +20,8 @@ from tests.end_to_end.conftest import PATIENCE, Home
 from tests.end_to_end.killing.agents import HARNESSES, Agent
 from tests.fakes.mem0_api import KEY
 
+pytestmark = pytest.mark.usefixtures("uncounted")
+
 AGENTS = 20
 
 KILLS = int(os.environ.get("MEMSYNCD_KILLS", "1000"))

@@ -15,6 +15,8 @@ import pytest
 from memsyncd.hooks.command_line import command_line
 from tests.end_to_end.conftest import Home
 
+pytestmark = pytest.mark.usefixtures("uncounted")
+
 AGENT = """
 import fcntl, json, signal, subprocess, sys, termios, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore both

@@ -16,13 +16,20 @@ ROOT = Path(__file__).parents[3]
 
 SECONDS = 60.0
 
+ATTENTIVE = """
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGHUP):  # whoever runs the tests may ignore both, which a child inherits
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     """Yield a demo whose daemon is up, in a process group of its own."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     started = subprocess.Popen(
-        [sys.executable, "-P", "-m", "daemon", "demo"],
+        [sys.executable, "-c", ATTENTIVE, "-P", "-m", "daemon", "demo"],
         env=environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
