@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
 from daemon.app import TICK_SECONDS
-from daemon.fleet.fleet import REST_SECONDS
+from daemon.fleet.edge_look import REST_SECONDS
 from jobs.fleet.ends import end_of
 from jobs.fleet.learn import LEARN_SECONDS, LONGEST_SECONDS
 from jobs.fleet.shared_batch import Progress, made, new_job
