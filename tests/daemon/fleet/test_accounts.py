@@ -6,20 +6,12 @@ import pytest
 
 from daemon.api_key.source import KeySource
 from daemon.fleet.accounts import Accounts
-from memsyncd.clock import Clock
+from tests.daemon.fleet.own_account import own_account
 from tests.fakes.scripted_platform import ScriptedPlatform
 
 
 def accounts(directory: Path | None, *, own_key: str = "", needs_no_key: bool = False) -> Accounts:
-    return Accounts(
-        "own",
-        key_source=KeySource(environment_key=own_key),
-        platform=ScriptedPlatform(),
-        needs_no_key=needs_no_key,
-        directory=directory,
-        reached=lambda _: ScriptedPlatform(),
-        clock=Clock(),
-    )
+    return own_account(KeySource(environment_key=own_key), directory, needs_no_key=needs_no_key)
 
 
 def key(path: Path, words: str = "k-1") -> None:

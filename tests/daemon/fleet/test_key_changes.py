@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from daemon.api_key.source import KeySource
-from daemon.fleet.accounts import Accounts
 from daemon.fleet.key_changes import KeyChanges
 from jobs.job import NewJob
 from jobs.outcomes import Cool
 from jobs.queue.postgres.queue import PostgresQueue
-from memsyncd.clock import Clock
+from tests.daemon.fleet.own_account import own_account
 from tests.fakes.scripted_platform import ScriptedPlatform
 from tests.jobs.queue.fleet import a_fleet
 
@@ -36,15 +35,7 @@ def key(tmp_path: Path) -> Path:
 
 def changes(key: Path) -> KeyChanges:
     """Return a worker's, as at its start."""
-    accounts = Accounts(
-        "own",
-        key_source=KeySource(file=key),
-        platform=ScriptedPlatform(),
-        needs_no_key=False,
-        directory=None,
-        reached=lambda _: ScriptedPlatform(),
-        clock=Clock(),
-    )
+    accounts = own_account(KeySource(file=key))
     accounts.look()
     return KeyChanges(accounts)
 

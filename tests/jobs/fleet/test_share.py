@@ -30,6 +30,18 @@ def fleet() -> Iterator[Sharing]:
         yield made
 
 
+@pytest.fixture
+def plugins(tmp_path: Path) -> Iterator[Sharing]:
+    """Give a fleet whose edge serves a plugin's evidence."""
+    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
+        connection.executescript(PLUGIN_TABLES)
+    sharing = Sharing(tmp_path, own=False)
+    try:
+        yield sharing
+    finally:
+        sharing.close()
+
+
 def test_what_was_asked_for_is_over_when_the_shared_queue_has_the_packet(fleet: Sharing) -> None:
     """The checkpoint is done, so its handoff goes, though nothing is delivered yet; the packet says where it is."""
     fleet.edge.exchange()
@@ -163,21 +175,16 @@ def test_what_is_held_is_not_put_in(fleet: Sharing) -> None:
     assert fleet.jobs() == []
 
 
-def test_a_plugins_packet_is_open_until_its_end_is_known(tmp_path: Path) -> None:
+def test_a_plugins_packet_is_open_until_its_end_is_known(plugins: Sharing) -> None:
     """Its own workers know no such state, so its packet stays in flight and its handoff waits."""
-    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
-        connection.executescript(PLUGIN_TABLES)
-    fleet = Sharing(tmp_path, own=False)
-    try:
-        asked = fleet.edge.ask(handoff="h")
-        fleet.edge.run(1.0)
-        assert fleet.edge.packet().is_open
-        assert len(fleet.jobs()) == 1
-        fleet.work(60.0)
-        assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
-        assert fleet.edge.job(asked).state is JobState.DONE
-    finally:
-        fleet.close()
+    fleet = plugins
+    asked = fleet.edge.ask(handoff="h")
+    fleet.edge.run(1.0)
+    assert fleet.edge.packet().is_open
+    assert len(fleet.jobs()) == 1
+    fleet.work(60.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert fleet.edge.job(asked).state is JobState.DONE
 
 
 def test_what_this_machine_had_sent_before_it_shared_a_queue_is_not_sent_again(fleet: Sharing) -> None:
@@ -232,42 +239,32 @@ def test_a_dead_batch_is_known_though_an_earlier_one_was_pruned(fleet: Sharing) 
     assert fleet.edge.packet().status == PacketStatus.GAVE_UP
 
 
-def test_a_plugins_packet_that_was_delivered_and_pruned_is_not_sent_again(tmp_path: Path) -> None:
+def test_a_plugins_packet_that_was_delivered_and_pruned_is_not_sent_again(plugins: Sharing) -> None:
     """The edge was away for longer than jobs are kept: it puts the batch in again, which is found on the platform."""
-    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
-        connection.executescript(PLUGIN_TABLES)
-    fleet = Sharing(tmp_path, own=False)
-    try:
-        fleet.edge.ask(handoff="h")
-        fleet.edge.run(1.0)
-        while fleet.work_once() or fleet.shared.seconds_to_next() is not None:
-            fleet.edge.hands.move(2.0)
-        fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
-        assert fleet.jobs() == []
-        fleet.work(120.0)
-        assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
-        assert fleet.platform.count("add") == 1
-    finally:
-        fleet.close()
+    fleet = plugins
+    fleet.edge.ask(handoff="h")
+    fleet.edge.run(1.0)
+    while fleet.work_once() or fleet.shared.seconds_to_next() is not None:
+        fleet.edge.hands.move(2.0)
+    fleet.shared.prune(finished_before=fleet.edge.hands.wall_now + 1)
+    assert fleet.jobs() == []
+    fleet.work(120.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert fleet.platform.count("add") == 1
 
 
-def test_a_plugins_packet_that_lies_in_another_queue_is_not_put_in_again(tmp_path: Path) -> None:
+def test_a_plugins_packet_that_lies_in_another_queue_is_not_put_in_again(plugins: Sharing) -> None:
     """Both queues' workers would deliver it."""
-    with closing(sqlite3.connect(tmp_path / "evidence.sqlite3")) as connection:
-        connection.executescript(PLUGIN_TABLES)
-    fleet = Sharing(tmp_path, own=False)
-    try:
-        fleet.edge.ask(handoff="h")
-        fleet.edge.run(1.0)
-        first, fleet.shared = fleet.shared, fleet.opened("other.sqlite3")
-        fleet.shared.identity = "two"
-        fleet.edge.run(600.0)
-        assert fleet.jobs() == []
-        assert [job.reason for job in fleet.edge.queue.jobs(kind=FLUSH)] == [ELSEWHERE]
-        fleet.shared.close()
-        fleet.shared = first
-        fleet.work(120.0)
-        assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
-        assert fleet.platform.count("add") == 1
-    finally:
-        fleet.close()
+    fleet = plugins
+    fleet.edge.ask(handoff="h")
+    fleet.edge.run(1.0)
+    first, fleet.shared = fleet.shared, fleet.opened("other.sqlite3")
+    fleet.shared.identity = "two"
+    fleet.edge.run(600.0)
+    assert fleet.jobs() == []
+    assert [job.reason for job in fleet.edge.queue.jobs(kind=FLUSH)] == [ELSEWHERE]
+    fleet.shared.close()
+    fleet.shared = first
+    fleet.work(120.0)
+    assert fleet.edge.packet().status == PacketStatus.SUCCEEDED
+    assert fleet.platform.count("add") == 1
