@@ -1,6 +1,6 @@
 """The configuration as the daemon would read it now."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from daemon.doctor.check import Check, failed, passed
 from daemon.doctor.examination import Examination
@@ -11,7 +11,7 @@ from daemon.fleet import checking
 def probes(examined: Examination) -> list[Probe]:
     """Return the check."""
     places = examined.places
-    warnings = examined.loaded.warnings if examined.loaded else ()
+    loaded = examined.loaded
     return [
         Probe(
             "configuration",
@@ -19,22 +19,21 @@ def probes(examined: Examination) -> list[Probe]:
                 str(places.config_file),
                 exists=places.config_file.exists(),
                 faults=[*examined.faults, *checking.faults(examined.settings)],
-                warnings=warnings,
+                warnings=loaded.warnings if loaded else (),
+                cures=loaded.cures if loaded else {},
             ),
         )
     ]
 
 
-def configuration(file: str, *, exists: bool, faults: Sequence[str], warnings: Sequence[str]) -> Check:
-    """Judge it by its faults; with warnings the daemon runs, and a file with a secret others can read, or a spool that
-    can be none, is no warning."""
+def configuration(
+    file: str, *, exists: bool, faults: Sequence[str], warnings: Sequence[str], cures: Mapping[str, str]
+) -> Check:
+    """Judge it by its faults; with warnings the daemon runs, and those that have one of the `cures` are none here."""
     name = "configuration"
     if faults:
         return failed(name, " ".join(faults), f"Correct it in {file}, then `memsyncd config check`.")
-    exposed = [sentence for sentence in warnings if "can be read by other users" in sentence]
-    if exposed:
-        return failed(name, " ".join(exposed), f"`chmod 600 {file}`")
-    if useless := [sentence for sentence in warnings if "which is no directory" in sentence]:
-        return failed(name, " ".join(useless), f"Correct it in {file}, or take it out.")
+    if cures:
+        return failed(name, " ".join(cures), " ".join(dict.fromkeys(cures.values())))
     told = f"{file} is right" if exists else f"there is no {file}: defaults and the environment hold"
     return passed(name, "; ".join([told, *warnings]))

@@ -43,11 +43,13 @@ _ADDRESSES = {
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`origins` has a word for every key: `default`, `path:line`, a variable, or `command line`."""
+    """`origins` has a word for every key: `default`, `path:line`, a variable, or `command line`. `cures` has what to do
+    about those of the `warnings` that call for it: a secret lies open, or nothing is taken in."""
 
     settings: Settings
     origins: Mapping[str, str]
     warnings: tuple[str, ...]
+    cures: Mapping[str, str]
 
     def shown(self) -> dict[str, tuple[object, str]]:
         """Return every key's value and origin as `config show` tells them: secrets masked."""
@@ -82,13 +84,11 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     faults += _judge(values, origins)
     if faults:
         raise ConfigurationError(*faults)
-    warnings = [
-        *variables.warnings,
-        *_no_spools(values, origins),
-        *_open_secrets(places.config_file, file.values),
-        *_in_the_clear(values, origins),
-    ]
-    return Loaded(_build(values), origins, _without_secrets(warnings))
+    useless, exposed = _no_spools(values, origins), _open_secrets(places.config_file, file.values)
+    warnings = [*variables.warnings, *useless, *exposed, *_in_the_clear(values, origins)]
+    cures = dict.fromkeys(_without_secrets(useless), f"Correct it in {places.config_file}, or take it out.")
+    cures |= dict.fromkeys(_without_secrets(exposed), f"`chmod 600 {places.config_file}`")
+    return Loaded(_build(values), origins, _without_secrets(warnings), cures)
 
 
 def _without_secrets(warnings: Sequence[str]) -> tuple[str, ...]:

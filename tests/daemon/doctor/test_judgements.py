@@ -46,6 +46,10 @@ def daemon_document(state: str, **more: Any) -> dict[str, Any]:
     return {"version": __version__, "state": state, "summary": "Nothing waits.", **more}
 
 
+def configured(*, exists: bool = True, **told: Any) -> Check:
+    return configuration.configuration("/c", exists=exists, **{"faults": (), "warnings": (), "cures": {}, **told})
+
+
 @pytest.mark.parametrize(
     ("check", "verdict", "words"),
     [
@@ -59,11 +63,11 @@ def daemon_document(state: str, **more: Any) -> dict[str, Any]:
         (machine.clock(NOW, None, Seen(NOW - 86_400.0)), WELL, ""),
         (machine.clock(NOW, None, Seen(NOW - 30 * 86_400.0)), WELL, "30 days after"),
         (machine.clock(NOW, None, Seen(NOW - 3_652 * 86_400.0)), ILL, "3,652 days after"),
-        (configuration.configuration("/c", exists=True, faults=(), warnings=()), WELL, "/c is right"),
-        (configuration.configuration("/c", exists=False, faults=(), warnings=("w",)), WELL, "w"),
-        (configuration.configuration("/c", exists=True, faults=(), warnings=("/p, which is no directory: x.",)), ILL, "/p"),
-        (configuration.configuration("/c", exists=True, faults=("line 3: no.",), warnings=()), ILL, "line 3"),
-        (configuration.configuration("/c", exists=True, faults=(), warnings=("/c holds a and can be read by other users: x",)), ILL, "can be read"),
+        (configured(), WELL, "/c is right"),
+        (configured(exists=False, warnings=("w",)), WELL, "w"),
+        (configured(warnings=("w", "/p is no directory."), cures={"/p is no directory.": "Take it out."}), ILL, "/p"),
+        (configured(faults=("line 3: no.",)), ILL, "line 3"),
+        (configured(warnings=("/c can be read.",), cures={"/c can be read.": "`chmod 600 /c`"}), ILL, "can be read"),
         (directories.directories([], 1), SKIPPED, "none yet"),
         (directories.directories([place(uid=1)], 1), WELL, "1 directories"),
         (directories.directories([place(uid=1, mode=None), place(uid=1)], 1), WELL, ""),

@@ -112,7 +112,18 @@ def test_a_file_with_a_secret_that_others_can_read_is_a_warning(read: Load, tmp_
     ):
         config.write_text(text)
         config.chmod(mode)
-        assert len(read(None, {"MEM0_API_KEY": "k"}).warnings) == told, (text, mode)
+        loaded = read(None, {"MEM0_API_KEY": "k"})
+        assert len(loaded.warnings) == told, (text, mode)
+        assert loaded.cures == dict.fromkeys(loaded.warnings, f"`chmod 600 {config}`")
+
+
+def test_a_spool_that_is_no_directory_is_a_warning_with_its_cure(read: Load, tmp_path: Path) -> None:
+    """One that is not there may be made yet."""
+    (tmp_path / "file").touch()
+    loaded = read(f"[[spools]]\npath = '{tmp_path}/file'\n[[spools]]\npath = '{tmp_path}/later'\n")
+    (warning,) = loaded.warnings
+    assert f"{tmp_path}/file, which is no directory" in warning
+    assert loaded.cures == {warning: f"Correct it in {tmp_path}/config.toml, or take it out."}
 
 
 @example(text="[a]\n[a.b]\n")
