@@ -95,22 +95,12 @@ def _of_sentence(turn: Turn, sentence: Sentence, place: Place) -> Candidate | No
     if turn.by_user:
         lane = PERSONAL if verdict.kind is Kind.PREFERENCE else PROJECT
         context = around if is_telling(sentence.text) else f"{around} {turn.before}"
-        text = wording.without_secret(
-            f"{wording.standing_alone(sentence)} {turn.why_after(sentence)}".strip(), sentence
-        )
-        return (
-            None
-            if says_nothing(text)
-            else Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + USERS_WORD, context)
-        )
-    text = wording.without_secret(
-        wording.standing_alone(sentence, question=turn.asked, trouble=turn.trouble_before(sentence)), sentence
-    )
-    return (
-        None
-        if says_nothing(text)
-        else Candidate(text, CATEGORY[verdict.kind], PROJECT, verdict.score, f"{around} {turn.request}")
-    )
+        standing, worth = f"{wording.standing_alone(sentence)} {turn.why_after(sentence)}".strip(), USERS_WORD
+    else:
+        lane, context, worth = PROJECT, f"{around} {turn.request}", 0.0
+        standing = wording.standing_alone(sentence, question=turn.asked, trouble=turn.trouble_before(sentence))
+    text = wording.without_secret(standing, sentence)
+    return None if says_nothing(text) else Candidate(text, CATEGORY[verdict.kind], lane, verdict.score + worth, context)
 
 
 def _belong_together(first: Candidate, second: Candidate, sentence: Sentence) -> bool:
