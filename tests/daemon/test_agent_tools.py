@@ -133,8 +133,9 @@ def test_a_daemon_that_does_not_answer_is_asked_once(machine: Machine) -> None:
     def hang_up(listening: socket.socket) -> None:
         with suppress(OSError):  # the end of the test
             while True:
-                listening.accept()[0].close()
-                asked.append(1)
+                connection, _ = listening.accept()
+                asked.append(1)  # before the caller can know of it
+                connection.close()
 
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(places.status_socket))
