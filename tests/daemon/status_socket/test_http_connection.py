@@ -181,7 +181,7 @@ PIECES = st.sampled_from(
 
 
 @given(pieces=st.lists(PIECES | st.binary(max_size=30), max_size=12), half_close=st.booleans())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_no_bytes_kill_it(hardy: Served, pieces: list[bytes], half_close: bool) -> None:
     """Whatever a client sends, it is answered or closed, nothing of ours faults, and the next client is served."""
     with hardy.connect() as client:

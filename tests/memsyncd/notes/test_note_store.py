@@ -242,7 +242,7 @@ def test_threads_share_a_store(store: NoteStore) -> None:
 NAMES = st.text(min_size=1, max_size=40).filter(lambda name: bool(name.strip()))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.tuples(NAMES, NAMES), st.text(min_size=1, max_size=60).filter(str.strip), max_size=6))
 def test_every_name_is_kept_as_given(store: NoteStore, notes: dict[tuple[str, str], str]) -> None:
     """Any Unicode names come back from recalling, listing and exporting as they were given."""

@@ -173,7 +173,7 @@ def test_the_cache_is_bounded(tmp_path: Path, resolver: ScopeResolver) -> None:
 
 
 @given(cwd=st.text(max_size=30))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_no_text_makes_it_raise(resolver: ScopeResolver, cwd: str) -> None:
     """Whatever a hook sends as its directory has a scope."""
     for text in (cwd, f"/{cwd}"):

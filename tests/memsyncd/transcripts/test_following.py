@@ -44,7 +44,7 @@ def take(
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(RECORDINGS) if name != "cursor"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_that_grows_by_any_pieces_gives_every_answer_once(
     name: str, data: st.DataObject, tmp_path: Path

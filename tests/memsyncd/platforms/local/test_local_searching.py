@@ -100,7 +100,7 @@ def test_the_memory_is_found(store: Store, memory: str, question: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_any_text_can_be_stored_and_asked_for(store: Store, text: str) -> None:
     """Every character of every script: what has a term at all is found by itself, and nothing raises."""
     store.connection.execute("BEGIN")
