@@ -196,7 +196,9 @@ def test_the_files_user_id_beats_the_accounts_name_but_not_a_plugins_variable(re
 
 
 @given(key=st.sampled_from(sorted(KEYS)), text=st.text(max_size=30) | st.floats().map(str) | st.integers().map(str))
-@hypothesis_settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@hypothesis_settings(
+    max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 def test_any_variable_is_a_setting_or_a_sentence(read: Load, key: str, text: str) -> None:
     """Whatever an environment holds, what comes out is right by the schema or named."""
     told: tuple[str, ...] = ()

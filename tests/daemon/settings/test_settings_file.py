@@ -130,7 +130,9 @@ def test_a_spool_that_is_no_directory_is_a_warning_with_its_cure(read: Load, tmp
 @example(text="platform = []\n")
 @example(text="[platform.kind]\nx = 1\n")
 @given(text=st.text(alphabet=string.printable + "é\0\ufeff", max_size=80))
-@hypothesis_settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@hypothesis_settings(
+    max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 def test_any_text_is_settings_or_a_sentence(read: Load, text: str) -> None:
     """No file can make loading fail in another way."""
     told: tuple[str, ...] = ()
