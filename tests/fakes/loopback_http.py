@@ -66,9 +66,9 @@ class LoopbackServer:
         self.port = port
         self.connections = 0
         self._requests = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connected: dict[asyncio.Task[None], socket.socket] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._server: asyncio.Server | None = None
+        self._listener: socket.socket | None = None
         self._thread: threading.Thread | None = None
 
     @property
@@ -81,13 +81,13 @@ class LoopbackServer:
         ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)), name="fake-http", daemon=True)
         self._thread.start()
-        assert ready.wait(10), "the fake server did not start"
+        assert ready.wait(60), "the fake server did not start"
 
     def stop(self) -> None:
         """Cut every connection and end the thread."""
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._stopped.set)
-            self._thread.join(10)
+            self._thread.join(60)
             assert not self._thread.is_alive(), "the fake server did not stop"
             self._thread = None
 
@@ -101,7 +101,7 @@ class LoopbackServer:
 
     def _run(self, act: Any) -> None:
         assert self._loop is not None
-        asyncio.run_coroutine_threadsafe(act, self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(act, self._loop).result(60)
 
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
@@ -112,36 +112,44 @@ class LoopbackServer:
         await self._close()
 
     async def _listen(self) -> None:
-        if self._server is None:
-            self._server = await asyncio.start_server(
-                self._connection, "127.0.0.1", self.port, limit=MAX_BODY, backlog=256
-            )
-            self.port = self._server.sockets[0].getsockname()[1]
+        if self._listener is None:
+            self._listener = socket.create_server(("127.0.0.1", self.port), backlog=256)
+            self._listener.settimeout(0)
+            self.port = self._listener.getsockname()[1]
+            asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
 
     async def _close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        tasks = [*self._tasks]
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            self._listener.close()
+            self._listener = None
+        tasks = [*self._connected]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        self.connections += 1
-        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def _accept(self, listener: socket.socket) -> None:
+        """Take a connection and know of it at once: none that has only just come may outlive a close."""
+        with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
+            accepted, _ = listener.accept()
+            self.connections += 1
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            task = asyncio.get_running_loop().create_task(self._connection(accepted))
+            self._connected[task] = accepted
+            task.add_done_callback(lambda task: self._connected.pop(task).close())
+
+    async def _connection(self, accepted: socket.socket) -> None:
+        reader, writer = await asyncio.open_connection(sock=accepted, limit=MAX_BODY)
         try:
             while await self._exchange(reader, writer):
                 pass
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError, asyncio.CancelledError):
-            pass  # a client that went away, or we are closing: the connection is over either way
-        finally:
-            self._tasks.discard(task)
             writer.close()
-            with contextlib.suppress(OSError, asyncio.CancelledError):
+            await writer.wait_closed()
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
+            pass  # a client that went away: the connection is over either way
+        finally:
+            writer.transport.abort()
+            with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
