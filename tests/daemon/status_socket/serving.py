@@ -15,7 +15,7 @@ from memsyncd.counters import Counters
 
 UID = os.geteuid()
 SMALL = Limits(connections=8, body_bytes=1000, header_bytes=2000)
-HASTY = Limits(request_seconds=0.3, idle_seconds=0.3)
+HASTY = Limits(request_seconds=0.3)
 GET = b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -63,7 +63,7 @@ class Served:
             raise
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
     def stop(self) -> None:
         self.run(self.server.stop())
@@ -85,12 +85,12 @@ class Served:
             while not condition():  # noqa: ASYNC110  (what is waited for tells nobody)
                 await asyncio.sleep(0.005)
 
-        self.run(asyncio.wait_for(look(), 10))
+        self.run(asyncio.wait_for(look(), 60))
 
 
 def connect(path: Path) -> socket.socket:
     client = socket.socket(socket.AF_UNIX)
-    client.settimeout(10)
+    client.settimeout(60)
     client.connect(str(path))
     return client
 

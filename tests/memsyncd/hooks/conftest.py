@@ -44,7 +44,7 @@ class Drop:
         """Run a drop to its end; it must exit 0 and print nothing."""
         raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         process = self.start(*words, **options)
-        printed = process.communicate(raw, timeout=30)
+        printed = process.communicate(raw, timeout=60)
         assert (process.returncode, *printed) == (0, b"", b"")
 
     def files(self) -> list[Path]:

@@ -108,7 +108,7 @@ def test_the_project_directory_goes_along(drop: Any) -> None:
     gone.mkdir()
     drop.environment |= {"CLAUDE_PROJECT_DIR": "/w/shop", "CLAUDE_CONFIG_DIR": "/disk/claude", "CODEX_HOME": "/x"}
     process = drop.start(cwd=gone, preexec_fn=gone.rmdir)
-    process.communicate(json.dumps(STOP).encode(), timeout=30)
+    process.communicate(json.dumps(STOP).encode(), timeout=60)
     assert (drop.only()["project"], drop.only()["harness_home"]) == ("/w/shop", "/disk/claude")
     assert "cwd" not in drop.only()
 
@@ -154,7 +154,7 @@ def test_wrong_use_is_recorded_and_never_fails(drop: Any, words: tuple[str, ...]
         stderr=subprocess.STDOUT,
         env={"MEMSYNCD_HOME": str(drop.home)},
     )
-    printed, _ = process.communicate(b"{}", timeout=30)
+    printed, _ = process.communicate(b"{}", timeout=60)
     assert (process.returncode, printed) == (0, b"")
     assert (drop.only()["action"], drop.only()["harness"]) == (action, harness)
     assert bool(drop.log()) == (harness == "generic")
@@ -204,7 +204,7 @@ def test_a_signal_ends_the_reading_and_loses_nothing(drop: Any, number: signal.S
     process.stdin.flush()
     wait_until_it_catches(process.pid, signal.SIGHUP)  # the last it takes over
     process.send_signal(number)
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=60) == 0
     assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
     assert drop.only()["raw"] == '{"session_id": "s1"'
 
@@ -227,7 +227,7 @@ def test_a_stalled_disk_does_not_keep_the_hook(drop: Any, tmp_path: Path) -> Non
     )
     command = [sys.executable, "-c", code, "stop", "--harness", "claude-code"]
     environment = {"MEMSYNCD_HOME": str(drop.home), "PYTHONPATH": str(Path(drop_module.__file__).parents[2])}
-    subprocess.run(command, input=b"{}", env=environment, check=True, timeout=10)
+    subprocess.run(command, input=b"{}", env=environment, check=True, timeout=30)
     assert [words[1:] for words in drop.log()] == [["stop", "claude-code", "TimeoutError", "-"]]
 
 

@@ -127,9 +127,9 @@ def test_the_nudge_tells_a_reader(drop: Any) -> None:
         process = drop.start()
         process.stdin.write(b"{}")
         process.stdin.close()
-        assert select.select([reader], [], [], 10)[0]
+        assert select.select([reader], [], [], 60)[0]
         assert len(drop.files()) == 1
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
         assert len(os.read(reader, 10)) == 1
     finally:
         os.close(reader)

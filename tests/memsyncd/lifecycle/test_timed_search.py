@@ -15,6 +15,8 @@ from memsyncd.platforms.platform import Memory
 
 PROMPT = "how do the tests run here"
 A = Memory("a", "Tests run with make")
+QUICKEST_OF = 30
+"""Another process may have the processor in most of them."""
 
 
 class Stuck:
@@ -22,11 +24,13 @@ class Stuck:
 
     def __init__(self) -> None:
         self.released = threading.Event()
+        self.begun = threading.Semaphore(0)
         self.back = threading.Semaphore(0)
         self.calls = 0
 
     def __call__(self, _query: str) -> list[Memory]:
         self.calls += 1
+        self.begun.release()
         self.released.wait(60)
         self.back.release()
         return [A]
@@ -38,18 +42,19 @@ def stuck() -> Iterator[Stuck]:
     yield search
     search.released.set()
     for _ in range(search.calls):
-        assert search.back.acquire(timeout=30)
+        assert search.back.acquire(timeout=60)
 
 
 def test_a_search_that_never_comes_back_costs_its_time_limit(stuck: Stuck) -> None:
     """Facts 18.2: with 5 ms, an empty text in under 100 ms, and nothing counts as shown."""
-    lifecycle = MemoryLifecycle(timeout_seconds=0.005)
-    took = []
-    for _ in range(3):  # the quickest counts: another process may have had the processor
+    for _ in range(QUICKEST_OF):
+        lifecycle = MemoryLifecycle(timeout_seconds=0.005)
         begun = time.monotonic()
         recall = lifecycle.recall(PROMPT, stuck, delivered=lambda _: True)
-        took.append(time.monotonic() - begun)
-    assert min(took) < 0.1
+        took = time.monotonic() - begun
+        if took < 0.1:
+            break
+    assert took < 0.1
     assert (recall.text, recall.outcome, recall.reason) == (
         "",
         Outcome.TIMED_OUT,
@@ -60,7 +65,7 @@ def test_a_search_that_never_comes_back_costs_its_time_limit(stuck: Stuck) -> No
 
 def test_a_late_search_does_not_use_up_the_sessions_chance(stuck: Stuck) -> None:
     """The next prompt is searched for."""
-    lifecycle = MemoryLifecycle(timeout_seconds=0.3, once_per_session=True)
+    lifecycle = MemoryLifecycle(timeout_seconds=2.0, once_per_session=True)
     assert lifecycle.recall(PROMPT, stuck).outcome is Outcome.TIMED_OUT
     assert lifecycle.recall(PROMPT, lambda _: [A]).outcome is Outcome.FOUND
 
@@ -70,12 +75,15 @@ def test_searches_that_hang_do_not_pile_up(stuck: Stuck) -> None:
     lifecycle = MemoryLifecycle(timeout_seconds=0.005)
     outcomes = [lifecycle.recall(PROMPT, stuck).outcome for _ in range(MAX_IN_THE_AIR + 2)]
     assert outcomes == [Outcome.TIMED_OUT] * MAX_IN_THE_AIR + [Outcome.FAILED] * 2
+    for _ in range(MAX_IN_THE_AIR):
+        assert stuck.begun.acquire(timeout=60)
     assert stuck.calls == MAX_IN_THE_AIR
     stuck.released.set()
     for thread in threading.enumerate():
         if thread.name == "memsyncd-recall":
-            thread.join(30)
+            thread.join(60)
     lifecycle.recall(PROMPT, stuck)
+    assert stuck.begun.acquire(timeout=60)
     assert stuck.calls == MAX_IN_THE_AIR + 1
 
 
@@ -147,14 +155,15 @@ def test_an_asynchronous_search_is_cancelled_when_it_is_late_even_if_it_resists(
 
         complaints: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda _loop, told: complaints.append(told))
-        took = []
-        for _ in range(3):
+        for _ in range(QUICKEST_OF):
             begun = time.monotonic()
             recall = await MemoryLifecycle(timeout_seconds=0.005).recall_async(PROMPT, search)
-            took.append(time.monotonic() - begun)
-        assert min(took) < 0.1
+            took = time.monotonic() - begun
+            if took < 0.1:
+                break
+        assert took < 0.1
         assert recall.outcome is Outcome.TIMED_OUT
-        await asyncio.wait_for(noticed.wait(), 30)
+        await asyncio.wait_for(noticed.wait(), 60)
         await asyncio.sleep(0)
         assert complaints == []
 
@@ -180,7 +189,7 @@ def test_a_cancelled_host_cancels_its_search() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(cancelled.wait(), 30)
+        await asyncio.wait_for(cancelled.wait(), 60)
 
     asyncio.run(host())
 
