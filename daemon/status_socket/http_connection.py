@@ -65,14 +65,17 @@ class HttpConnection:
         self._takes_body = True
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
 
-    async def serve(self) -> None:
-        """Answer requests until the connection ends; closes the socket whatever happens."""
-        try:
-            with contextlib.suppress(OSError, TimeoutError):
-                while await self._exchange():
-                    self._parser.start_next_cycle()
-        finally:
-            self._socket.close()
+    def start(self, name: str) -> asyncio.Task[None]:
+        """Answer requests in a task of this name until the connection ends. The socket is closed whatever happens, also
+        where the task is cancelled before its first step."""
+        task = asyncio.create_task(self._serve(), name=name)
+        task.add_done_callback(lambda _: self._socket.close())
+        return task
+
+    async def _serve(self) -> None:
+        with contextlib.suppress(OSError, TimeoutError):
+            while await self._exchange():
+                self._parser.start_next_cycle()
 
     async def _exchange(self) -> bool:
         """Take one request and answer it; tell whether another may follow."""

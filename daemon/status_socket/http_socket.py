@@ -180,7 +180,7 @@ class HttpSocket:
             return
         accepted.settimeout(0)
         connection = HttpConnection(accepted, self._handler, self._limits, self._counters, self._is_crowded)
-        task = asyncio.create_task(connection.serve(), name="status socket connection")
+        task = connection.start("status socket connection")
         self._connections.add(task)
         task.add_done_callback(self._ended)
 

@@ -108,7 +108,7 @@ class Serving:
             return
         accepted.settimeout(0)
         connection = HttpConnection(accepted, self.page, LIMITS, self._counters, headers=HEADERS)
-        task = asyncio.create_task(connection.serve(), name="ui connection")
+        task = connection.start("ui connection")
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
 

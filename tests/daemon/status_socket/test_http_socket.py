@@ -1,5 +1,7 @@
 """Many clients at once, and the end."""
 
+import asyncio
+import socket
 import subprocess
 import sys
 import threading
@@ -60,6 +62,23 @@ def test_stopping_ends_waits_at_once(short: Path) -> None:
         assert time.monotonic() - begun < 20  # its wait has no end
         assert is_closed(client)
     assert not running.path.exists()
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_connection_that_comes_in_the_moment_of_the_stop_is_closed(short: Path, steps: int) -> None:
+    """Before it is taken, before it is served, and after; a socket that is left open would be warned of."""
+    running = Served(short / "run/status.sock")
+
+    async def come() -> socket.socket:
+        client = running.connect()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        await running.server.stop()
+        return client
+
+    with running.run(come()) as client:
+        assert is_closed(client)
+    running.stop()
 
 
 def test_a_crowded_server_ends_the_connections_it_answers(served: Served) -> None:

@@ -71,8 +71,7 @@ class _Server:
             theirs.sendall(_measured(content if _names_something(content) else planted.into(content)))
             theirs.shutdown(socket.SHUT_WR)
             ours.settimeout(0)
-            connection = HttpConnection(ours, self.handler, LIMITS, self.counters)
-            self.loop.run_until_complete(connection.serve())
+            self.loop.run_until_complete(self._serve(ours))
             if self.handler.fault is not None:
                 fault, self.handler.fault = self.handler.fault, None
                 raise fault
@@ -81,6 +80,9 @@ class _Server:
         for head, body in _responses(answers):
             if head.status_code < 400:
                 planted.assert_absent(body.decode("utf-8", "replace"))
+
+    async def _serve(self, ours: socket.socket) -> None:
+        await HttpConnection(ours, self.handler, LIMITS, self.counters).start("fuzzed")
 
 
 def _all_of(client: socket.socket) -> bytes:
