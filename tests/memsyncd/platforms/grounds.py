@@ -26,10 +26,10 @@ from memsyncd.platforms.transport import HttpSettings
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
 
-SECONDS = 10.0
+SECONDS = 60.0
 """Of a write: enough on a busy machine."""
 
-SHORT_SECONDS = 0.5
+SHORT_SECONDS = 1.5
 """Of a write that is to end by its time."""
 
 

@@ -55,7 +55,7 @@ def remote(request: pytest.FixtureRequest) -> Iterator[Remote]:
 
 @pytest.fixture(params=REMOTE)
 def hasty(request: pytest.FixtureRequest) -> Iterator[Remote]:
-    """Give one that waits for no write longer than half a second."""
+    """Give one that waits for no write longer than SHORT_SECONDS."""
     with REMOTE[request.param](SHORT_SECONDS) as ready:
         yield ready
 
@@ -236,7 +236,7 @@ def test_no_slow_add_holds_a_worker(hasty: Remote, slow: behave.Behaviour) -> No
     began = time.monotonic()
     with pytest.raises(NoAnswer):
         hasty.platform.add(BATCH)
-    assert time.monotonic() - began < SHORT_SECONDS + 5.0
+    assert time.monotonic() - began < SHORT_SECONDS + 15.0
 
 
 @pytest.mark.parametrize("route", ["*", "search"])

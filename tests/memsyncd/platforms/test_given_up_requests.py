@@ -40,12 +40,12 @@ def connected(
 ) -> tuple[Network, httpcore.NetworkStream]:
     network = Network(monotonic)
     host, port = deaf.getsockname()
-    return network, network.connect_tcp(host, port, 5.0)
+    return network, network.connect_tcp(host, port, 60.0)
 
 
 def arrived(server: socket.socket) -> int:
     """Read to the end; return how many bytes came before it."""
-    server.settimeout(10.0)
+    server.settimeout(60.0)
     read = 0
     try:
         while piece := server.recv(65_536):
@@ -59,7 +59,7 @@ def test_a_request_that_had_no_answer_in_time_is_not_delivered_afterwards(deaf: 
     """All of it was handed to the kernel, and the platform's machine had room for little: the rest stays here."""
     network, stream = connected(deaf)
     with closing(network), closing(deaf.accept()[0]) as server:
-        stream.write(BODY, 5.0)
+        stream.write(BODY, 60.0)
         with pytest.raises(httpcore.ReadTimeout):
             stream.read(1, 0.05)
         stream.close()
@@ -70,9 +70,11 @@ def test_a_process_that_is_killed_in_a_call_delivers_no_more_of_it(deaf: socket.
     """Its claim runs out and another worker looks; what it had not sent by then is not to come after that."""
     child = os.fork()
     if not child:
-        _, stream = connected(deaf)
-        stream.write(BODY, 5.0)
-        os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            _, stream = connected(deaf)
+            stream.write(BODY, 60.0)
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)
     with closing(deaf.accept()[0]) as server:
         os.waitpid(child, 0)
         assert arrived(server) < len(BODY)
@@ -82,12 +84,12 @@ def test_a_connection_whose_call_was_answered_is_closed_in_good_order(deaf: sock
     """The other side sees the end of it, no break."""
     network, stream = connected(deaf)
     with closing(network), closing(deaf.accept()[0]) as server:
-        stream.write(b"question", 5.0)
+        stream.write(b"question", 60.0)
         assert server.recv(100) == b"question"
         server.sendall(b"answer")
-        assert stream.read(100, 5.0) == b"answer"
+        assert stream.read(100, 60.0) == b"answer"
         stream.close()
-        server.settimeout(10.0)
+        server.settimeout(60.0)
         assert server.recv(1) == b""
 
 

@@ -42,13 +42,18 @@ def listener() -> Iterator[socket.socket]:
         yield listening
 
 
+SOON = 15.0
+"""Seconds in which what is ended has ended on the busiest machine; by itself it would go on for longer."""
+
+
 def ended_after(act: Callable[[], object], stop: Callable[[], None]) -> tuple[float, BaseException | None]:
-    """Run `act` in a thread, call `stop` once it is under way, and return how long it went on and what it raised."""
+    """Run `act` in a thread, call `stop` once it is under way, and return how long it went on and what it raised.
+
+    Nothing tells that it is under way, so `stop` may be called again.
+    """
     raised: list[BaseException] = []
-    begun = threading.Event()
 
     def run() -> None:
-        begun.set()
         try:
             act()
         except Exception as error:  # noqa: BLE001  (whatever it is, it is the result)
@@ -56,12 +61,12 @@ def ended_after(act: Callable[[], object], stop: Callable[[], None]) -> tuple[fl
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert begun.wait(5)
     thread.join(0.1)
     assert thread.is_alive(), "nothing to end"
     started = time.monotonic()
-    stop()
-    thread.join(5)
+    while thread.is_alive() and time.monotonic() - started < SOON:
+        stop()
+        thread.join(1)
     return time.monotonic() - started, raised[0] if raised else None
 
 
@@ -87,9 +92,9 @@ def test_ends_a_connect_that_hangs(network: Network) -> None:
         started = time.monotonic()
         with network.call(0.2), pytest.raises(httpcore.ConnectTimeout):
             network.connect_tcp("127.0.0.1", port, timeout=30)
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < SOON
         took, raised = ended_after(lambda: network.connect_tcp("127.0.0.1", port, timeout=30), network.end_calls)
-        assert took < 1
+        assert took < SOON
         assert isinstance(raised, CallEndedError)
     finally:
         for opened in held:
@@ -98,12 +103,13 @@ def test_ends_a_connect_that_hangs(network: Network) -> None:
 
 def test_ends_a_name_lookup_that_hangs() -> None:
     """A resolver that answers nobody holds no worker: not past the deadline, not past the stop."""
-    release = threading.Event()
+    release, begun = threading.Event(), threading.Event()
     asked: list[str] = []
 
     def resolve(host: str, _: int) -> list[Any]:
         asked.append(host)
-        release.wait(20)
+        begun.set()
+        release.wait(60)
         return []
 
     network = Network(time.monotonic, resolve)
@@ -111,8 +117,9 @@ def test_ends_a_name_lookup_that_hangs() -> None:
         with network.call(0.1), pytest.raises(httpcore.ConnectTimeout, match="name server"):
             network.connect_tcp("api.example.org", 443, timeout=30)
         took, raised = ended_after(lambda: network.connect_tcp("api.example.org", 443, timeout=30), network.end_calls)
-        assert took < 1
+        assert took < SOON
         assert isinstance(raised, CallEndedError)
+        assert begun.wait(60)
         assert asked == ["api.example.org"], "one lookup serves all who wait for it"
     finally:
         release.set()
@@ -144,8 +151,8 @@ def test_tries_each_address_of_a_name(listener: socket.socket) -> None:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", place) for place in (("127.0.0.1", dead_port), good)]
 
     network = Network(time.monotonic, resolve)
-    with network.call(1.0) as call:
-        network.connect_tcp("api.example.org", 443, timeout=0.6).close()
+    with network.call(60.0) as call:
+        network.connect_tcp("api.example.org", 443, timeout=3.0).close()
     assert call.connected
     for opened in held:
         opened.close()
@@ -163,13 +170,13 @@ def test_ends_a_handshake_that_hangs(network: Network, listener: socket.socket) 
     with network.call(0.2), pytest.raises(httpcore.ConnectTimeout):
         shake_hands()
     took, raised = ended_after(shake_hands, network.end_calls)
-    assert took < 1
+    assert took < SOON
     assert isinstance(raised, CallEndedError)
 
 
 def test_a_request_that_is_not_taken_ends_too(network: Network, listener: socket.socket) -> None:
     """A server that stops reading ends a long write at the deadline."""
-    with network.call(0.3) as call:
+    with network.call(2.0) as call:
         stream = network.connect_tcp("127.0.0.1", listener.getsockname()[1], timeout=5)
         with pytest.raises(httpcore.WriteTimeout):
             stream.write(b"x" * 64 * 1024 * 1024, timeout=30)
@@ -215,7 +222,7 @@ def test_drops_connections_without_breaking_the_calls_on_them() -> None:
     class Slow(httpx.BaseTransport):
         def handle_request(self, request: httpx.Request) -> httpx.Response:
             in_the_air.set()
-            go_on.wait(10)
+            go_on.wait(60)
             assert not closed.is_set()
             return httpx.Response(200, stream=httpx.ByteStream(b"{}"))
 
@@ -224,13 +231,13 @@ def test_drops_connections_without_breaking_the_calls_on_them() -> None:
 
     client = HttpClient("http://127.0.0.1:1", lambda _: Slow(), Clock())
     answers: list[int] = []
-    thread = threading.Thread(target=lambda: answers.append(client.call("GET", "/", headers={}, seconds=20).status))
+    thread = threading.Thread(target=lambda: answers.append(client.call("GET", "/", headers={}, seconds=60).status))
     thread.start()
-    assert in_the_air.wait(5)
+    assert in_the_air.wait(60)
     client.drop_connections()
     assert not closed.is_set()
     go_on.set()
-    thread.join(10)
+    thread.join(60)
     assert answers == [200]
     assert closed.is_set()
     client.close()
@@ -251,6 +258,7 @@ def test_a_call_from_an_address_that_is_gone_ends_with_the_drop(listener: socket
     is still the machine's, the call is left alone."""
     gone = threading.Event()
     asked: list[tuple[int, str]] = []
+    taken: list[socket.socket] = []
 
     def is_here(family: int, name: str) -> bool:
         asked.append((family, name))
@@ -259,15 +267,20 @@ def test_a_call_from_an_address_that_is_gone_ends_with_the_drop(listener: socket
     client = client_of(listener.getsockname()[1], is_here)
 
     def move() -> None:
+        if gone.is_set():
+            return
+        taken.append(listener.accept()[0])
+        assert taken[0].recv(1)
         client.drop_connections()
         assert asked == [(socket.AF_INET, "127.0.0.1")]
         gone.set()
         client.drop_connections()
 
     took, raised = ended_after(lambda: client.call("POST", "/", headers={}, seconds=30, body=b"{}", safe=False), move)
-    assert took < 5
+    assert took < SOON
     assert isinstance(raised, NoAnswer) and not isinstance(raised, Cancelled)
     client.close()
+    taken[0].close()
 
 
 def test_a_question_from_an_address_that_is_gone_is_asked_again() -> None:
@@ -285,7 +298,7 @@ def test_a_question_from_an_address_that_is_gone_is_asked_again() -> None:
         thread.start()
         fake.wait_for(lambda seen: len(seen.requests("ping")) == 2)
         client.drop_connections()
-        thread.join(10)
+        thread.join(60)
         assert answers == [401, 401]
         client.close()
 
@@ -303,20 +316,20 @@ def test_a_call_that_finds_no_place_sends_nothing() -> None:
 
     def answer(_: httpx.Request) -> httpx.Response:
         in_the_air.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return httpx.Response(200, stream=httpx.ByteStream(b""))
 
     client = HttpClient("http://127.0.0.1:1", lambda _: httpx.MockTransport(answer), Clock(), parallel=1)
-    thread = threading.Thread(target=lambda: client.call("GET", "/", headers={}, seconds=20))
+    thread = threading.Thread(target=lambda: client.call("GET", "/", headers={}, seconds=60))
     thread.start()
-    assert in_the_air.wait(5)
+    assert in_the_air.wait(60)
     with pytest.raises(Unreachable):
         client.call("POST", "/", headers={}, seconds=0.1, body=b"{}", safe=False)
     took, raised = ended_after(lambda: client.call("GET", "/", headers={}, seconds=20), client.cancel)
-    assert took < 1
+    assert took < SOON
     assert isinstance(raised, Cancelled)
     go_on.set()
-    thread.join(10)
+    thread.join(60)
     client.close()
 
 
@@ -327,10 +340,11 @@ def test_whatever_bytes_come_back_the_error_is_ours(raw: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
-            connected, _ = listening.accept()
-            with connected, contextlib.suppress(OSError):
-                connected.recv(4096)
-                connected.sendall(raw)
+            with contextlib.suppress(OSError):
+                connected, _ = listening.accept()
+                with connected:
+                    connected.recv(4096)
+                    connected.sendall(raw)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -339,9 +353,10 @@ def test_whatever_bytes_come_back_the_error_is_ours(raw: bytes) -> None:
             str(url), lambda network: transport.open_transport(url, HttpSettings(), network, {}), Clock()
         )
         with contextlib.suppress(PlatformError):
-            client.call("GET", "/", headers={}, seconds=5, safe=False)
+            client.call("GET", "/", headers={}, seconds=60, safe=False)
         client.close()
-        thread.join(5)
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(60)
 
 
 def to_loopback(port: int) -> Callable[[str, int], list[Any]]:
@@ -358,7 +373,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         "-addext subjectAltName=DNS:api.example.org -keyout key.pem -out cert.pem"
     )
     try:
-        subprocess.run(command.split(), cwd=place, check=True, capture_output=True, timeout=20)
+        subprocess.run(command.split(), cwd=place, check=True, capture_output=True, timeout=60)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("needs the openssl command to make a certificate")
     return place / "cert.pem", place / "key.pem"
@@ -380,7 +395,7 @@ def tls_server(certificate: tuple[Path, Path]) -> Iterator[int]:
                     contextlib.suppress(OSError),
                     context.wrap_socket(connected, server_side=True) as secure,
                 ):
-                    secure.settimeout(5)
+                    secure.settimeout(60)
                     served = 0
                     while secure.recv(4096):
                         served += 1
@@ -392,7 +407,7 @@ def tls_server(certificate: tuple[Path, Path]) -> Iterator[int]:
     yield listening.getsockname()[1]
     listening.shutdown(socket.SHUT_RDWR)
     listening.close()
-    thread.join(5)
+    thread.join(60)
 
 
 def fetch(url: str, settings: HttpSettings, port: int, times: int = 1) -> httpx.Response:
@@ -402,7 +417,7 @@ def fetch(url: str, settings: HttpSettings, port: int, times: int = 1) -> httpx.
         opened = transport.open_transport(httpx.URL(url), settings, network, {})
         with httpx.Client(transport=opened, trust_env=False) as client:
             for _ in range(times):
-                with network.call(5):
+                with network.call(60):
                     answer = client.get(url)
             return answer
     finally:
@@ -449,13 +464,14 @@ def tunnel(port: int) -> Iterator[tuple[str, list[bytes]]]:
                 back = threading.Thread(target=pump, args=(server, client))
                 back.start()
                 pump(client, server)
-                back.join(5)
+                back.join(60)
 
     thread = threading.Thread(target=serve)
     thread.start()
     yield f"http://127.0.0.1:{listening.getsockname()[1]}", asked
+    listening.shutdown(socket.SHUT_RDWR)
     listening.close()
-    thread.join(5)
+    thread.join(60)
 
 
 def test_speaks_tls_through_a_proxy(certificate: tuple[Path, Path]) -> None:
@@ -494,9 +510,9 @@ def test_tls_inside_tls_passes_bytes_through(certificate: tuple[Path, Path], net
             run(inner.do_handshake)
             run(lambda: inner.write(run(lambda: inner.read(100)).upper()))
 
-    thread = threading.Thread(target=serve)
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
-    with network.call(10):
+    with network.call(60):
         stream = network.connect_tcp("127.0.0.1", listening.getsockname()[1])
         stream = stream.start_tls(ours, "api.example.org").start_tls(ours, "api.example.org")
         stream.write(b"hello")
@@ -504,7 +520,7 @@ def test_tls_inside_tls_passes_bytes_through(certificate: tuple[Path, Path], net
         with pytest.raises(httpcore.ReadError):
             stream.read(100)  # the inner connection ended without its farewell: cut, not finished
         stream.close()
-    thread.join(5)
+    thread.join(60)
     listening.close()
 
 
@@ -523,11 +539,11 @@ def test_a_server_without_tls_is_told_from_a_bad_certificate(listener: socket.so
             connected.recv(4096)
             connected.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    thread = threading.Thread(target=serve)
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     with pytest.raises(httpcore.ConnectError) as raised:
         fetch("https://api.example.org/", HttpSettings(), listener.getsockname()[1])
-    thread.join(5)
+    thread.join(60)
     assert "does not speak TLS" in platform_error(raised.value, "api.example.org").message
 
 
@@ -594,7 +610,7 @@ def test_closing_ends_what_is_in_the_air(listener: socket.socket) -> None:
     url = httpx.URL(f"http://127.0.0.1:{listener.getsockname()[1]}")
     client = HttpClient(str(url), lambda network: transport.open_transport(url, HttpSettings(), network, {}), Clock())
     took, raised = ended_after(lambda: client.call("GET", "/", headers={}, seconds=30), client.close)
-    assert took < 1
+    assert took < SOON
     assert isinstance(raised, Cancelled)
     with pytest.raises(Cancelled):
         client.call("GET", "/", headers={}, seconds=1)

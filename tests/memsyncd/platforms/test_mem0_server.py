@@ -66,7 +66,7 @@ def test_an_answer_without_results_is_not_understood(server: Remote, answer: obj
 
 def test_an_add_may_take_as_long_as_an_extraction() -> None:
     """A language model runs inside it; a question gets no longer for that."""
-    with self_hosted(SHORT_SECONDS, extraction_seconds=10.0) as server:
+    with self_hosted(SHORT_SECONDS, extraction_seconds=60.0) as server:
         assert isinstance(server.fake, FakeMem0Server)
         server.fake.add_seconds = SHORT_SECONDS + 0.4
         assert server.platform.add(BATCH).memories == 1
@@ -74,7 +74,7 @@ def test_an_add_may_take_as_long_as_an_extraction() -> None:
         began = time.monotonic()
         with pytest.raises(PlatformError):
             server.platform.delete("mem-1")
-        assert time.monotonic() - began < SHORT_SECONDS + 5.0
+        assert time.monotonic() - began < SHORT_SECONDS + 15.0
 
 
 def test_no_add_takes_for_ever() -> None:
