@@ -119,12 +119,12 @@ def test_a_pipe_and_quotes_work() -> None:
 
 def test_a_command_that_hangs_is_killed_with_its_children(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its wait is bounded, and no sleeper is left behind (never-again 57)."""
-    monkeypatch.setattr(key_command, "COMMAND_SECONDS", 0.2)
+    monkeypatch.setattr(key_command, "COMMAND_SECONDS", 3.0)
     note = tmp_path / "pid"
     source = KeySource(command=f"sh -c 'sleep 60 & echo $! > {note}; wait'", command_environment=os.environ)
     begun = time.monotonic()
     assert source.current() == ""
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     assert "no answer within" in source.problems()[0]
     child = int(note.read_text())
     assert _ends(child)
@@ -140,15 +140,15 @@ def test_a_stop_does_not_wait_for_the_command(tmp_path: Path) -> None:
         asked = threads.submit(source.current)
         pid = int(note.read_text())
         source.close()
-        assert asked.result(5) == ""
-        assert time.monotonic() - begun < 5
+        assert asked.result(60) == ""
+        assert time.monotonic() - begun < 30
     assert _ends(pid)
     assert source.current() == ""
 
 
 def _ends(pid: int) -> bool:
     """Whether a killed process is gone soon, at the kernel's own pace."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while _lives(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not _lives(pid)
@@ -179,9 +179,9 @@ def test_a_command_that_is_not_there_is_told() -> None:
 def test_the_first_line_counts_and_what_stays_behind_does_not_delay_it(command: str) -> None:
     """A password store starts its agent with the first question."""
     begun = time.monotonic()
-    script = command.replace("sleep 60", "sleep 2").replace("KEY", FIRST)
+    script = command.replace("sleep 60", "sleep 20").replace("KEY", FIRST)
     assert KeySource(command=script, command_environment=os.environ).current() == FIRST
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 15
 
 
 def test_a_command_that_never_stops_printing_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

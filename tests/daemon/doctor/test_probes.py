@@ -225,13 +225,13 @@ def test_a_check_that_hangs_fails_and_holds_up_nobody() -> None:
     forever = threading.Event()
     made = [
         Probe("a", lambda: passed("a", "x")),
-        Probe("b", lambda: passed("b", str(forever.wait(30))), "Kick it.", seconds=0.2),
+        Probe("b", lambda: passed("b", str(forever.wait(60))), "Kick it.", seconds=0.2),
         Probe("c", lambda: [passed("c", "x"), failed("d", "x", "y")]),
     ]
     begun = time.monotonic()
     told = list(examine(made, monotonic=time.monotonic))
     forever.set()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     assert [(check.name, check.ok) for check in told] == [("a", True), ("b", False), ("c", True), ("d", False)]
     assert (told[1].message, told[1].remedy) == ("no answer within 0.2 s", "Kick it.")
 
@@ -239,11 +239,11 @@ def test_a_check_that_hangs_fails_and_holds_up_nobody() -> None:
 def test_all_together_are_bounded() -> None:
     """However long each may take, the whole has its end."""
     forever = threading.Event()
-    made = [Probe(str(n), lambda: passed("x", str(forever.wait(30))), seconds=60) for n in range(3)]
+    made = [Probe(str(n), lambda: passed("x", str(forever.wait(60))), seconds=60) for n in range(3)]
     begun = time.monotonic()
     told = list(examine(made, monotonic=time.monotonic, all_seconds=0.2))
     forever.set()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     assert not any(check.ok for check in told)
 
 

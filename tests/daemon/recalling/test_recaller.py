@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from daemon.recalling.limit import ANSWER_SECONDS
 from daemon.recalling.recaller import THREADS
+from memsyncd.hooks.recalling import TOTAL_SECONDS
 from memsyncd.platforms.platform import Memory
 from memsyncd.recall.context import HEADING
 from tests.daemon.recalling.asking import PORT, PROMPT, SHELL, Asking
+from tests.daemon.recalling.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -37,7 +40,8 @@ def test_an_answer_has_the_contracts_shape(at: Asking) -> None:
     assert (answer["matched"], answer["already_shown"], answer["outcome"]) == (2, 0, "found")
     [(request, seconds)] = at.requests
     assert (request.query, request.cwd, request.top_k, request.scope) == (PROMPT, "/w/tool", 5, "repo")
-    assert 1.0 < seconds < 2.0
+    assert PATIENCE / 2 < seconds < PATIENCE
+    assert ANSWER_SECONDS < TOTAL_SECONDS, "less than its hook waits"
     assert at.counted() == {"recalls": 1}
     [(kind, told)] = at.events
     assert (kind, told["outcome"], told["memories"], told["harness"]) == ("recall", "found", 2, "claude-code")
@@ -168,7 +172,7 @@ def test_the_very_first_hook_of_a_harness_finds_its_store_made(at: Asking) -> No
     """Its spool is taken in while it waits; where that does not help it is told nothing, and keeps its chance."""
     at.has_store = False
     assert at.outcome() == "found"
-    assert len(at.scans) == 1 and 0.0 < at.scans[0] < 1.0
+    assert len(at.scans) == 1 and 0.0 < at.scans[0] < PATIENCE / 2
 
 
 def test_a_search_that_hangs_is_given_up_in_time_and_shows_nothing_late(at: Asking) -> None:
@@ -176,8 +180,8 @@ def test_a_search_that_hangs_is_given_up_in_time_and_shows_nothing_late(at: Aski
     go_on = threading.Event()
     at.before_answer = go_on.wait
     began = time.monotonic()
-    assert at.outcome(until=time.time() + 0.4) == "timed out"
-    assert time.monotonic() - began < 1.0
+    assert at.outcome(until=time.time() + 1.0) == "timed out"
+    assert time.monotonic() - began < PATIENCE / 2
     go_on.set()
     until(lambda: rows(at, "SELECT success FROM operations") == [(0,)])
     assert rows(at, "SELECT * FROM retrievals") == []
@@ -193,7 +197,7 @@ def test_a_question_nobody_waits_for_any_more_is_not_searched_for(at: Asking) ->
 
 def test_two_hooks_of_one_prompt_get_one_answer(at: Asking) -> None:
     """A harness that loads another's hooks too runs them side by side (hooks-and-apis 1C)."""
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     at.before_answer = lambda: time.sleep(0.1)
 
     def hook() -> str:
@@ -213,16 +217,15 @@ def test_a_hung_platform_piles_up_no_threads(at: Asking) -> None:
     names = [f"s{number}" for number in range(THREADS)]
 
     async def run() -> list[dict[str, Any]]:
-        soon = time.time() + 1.0
+        soon = time.time() + 4.0
         waiting = [asyncio.ensure_future(at.recaller.answer(at.body(session=name), soon)) for name in names]
         while len(at.requests) < THREADS:  # noqa: ASYNC110  (what is waited for tells nobody)
             await asyncio.sleep(0.005)
-        began = time.monotonic()
         further = await at.recaller.answer(at.body(session="one-more"))
-        assert time.monotonic() - began < 0.2
+        assert not any(each.done() for each in waiting)
         return [further, *(await asyncio.gather(*waiting))]
 
-    answers = asyncio.run(asyncio.wait_for(run(), 20))
+    answers = asyncio.run(asyncio.wait_for(run(), 60))
     assert [answer["outcome"] for answer in answers] == ["failed"] + ["timed out"] * THREADS
     go_on.set()
     until(lambda: at.outcome(session="one-more") == "found")
@@ -235,7 +238,7 @@ def test_a_caller_that_goes_away_is_shown_nothing(at: Asking) -> None:
 
     async def run() -> None:
         waiting = asyncio.ensure_future(at.recaller.answer(at.body()))
-        await asyncio.to_thread(at.asked.wait, 10)
+        await asyncio.to_thread(at.asked.wait, PATIENCE)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
@@ -248,7 +251,7 @@ def test_a_caller_that_goes_away_is_shown_nothing(at: Asking) -> None:
 
 def until(condition: Any) -> None:
     """Wait for what another thread does."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)

@@ -59,7 +59,7 @@ class Served:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(60)
         link = urlsplit(self.url)
         self.port = int(link.port or 0)
         self.token = link.query.partition("=")[2]
@@ -76,7 +76,7 @@ class Served:
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self.serving.stopped.set)
-        self._thread.join(10)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
     def ask(
@@ -87,7 +87,7 @@ class Served:
         body: bytes | None = None,
         host: str = "",
     ) -> tuple[int, Mapping[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
             whole = {"Host": host or f"127.0.0.1:{self.port}", **(headers or {})}

@@ -48,7 +48,7 @@ class Ui:
         self.root = self.cookie = self.acting = ""
 
     def enter(self) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", "/?" + urlsplit(self.url).query)
         answer = connection.getresponse()
         self.root = str(answer.getheader("Location"))
@@ -69,7 +69,7 @@ class Ui:
         return status, json.loads(body)
 
     def _ask(self, method: str, name: str, headers: dict[str, str], body: str | None) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, self.root + name, body, {"Cookie": self.cookie, **headers})
             answer = connection.getresponse()
@@ -82,12 +82,12 @@ class Ui:
 
     def end(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(10)
+        return self.process.wait(60)
 
 
 def is_open(port: int) -> bool:
     with socket.socket() as client:
-        client.settimeout(5)
+        client.settimeout(60)
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
@@ -129,7 +129,7 @@ def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
         port = int(urlsplit(parent.stdout.readline().strip()).port or 0)
         assert is_open(port)
         parent.kill()
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while is_open(port):
             assert time.monotonic() < end, "it outlived its parent"
             time.sleep(0.05)
@@ -193,7 +193,7 @@ def test_the_browser_is_opened_beside_it(monkeypatch: pytest.MonkeyPatch, capsys
     ui_command._open("http://127.0.0.1:1/")
     for thread in threading.enumerate():
         if thread.name == "browser":
-            thread.join(5)
+            thread.join(60)
     assert opened == ["http://127.0.0.1:1/"]
     assert "by hand" in capsys.readouterr().err
 
