@@ -71,6 +71,8 @@ class PostgresProxy:
                 continue
             with self._lock:
                 self._open |= {client, server}
+            if self.is_down:  # since the look above
+                self.break_all()
             for source, sink, loses in ((client, server, self._loses_commit), (server, client, self._loses_answer)):
                 threading.Thread(target=self._pass_on, args=(source, sink, loses), daemon=True).start()
 
@@ -91,13 +93,14 @@ class PostgresProxy:
         source.close()
 
     def _loses_answer(self, data: bytes) -> bool:
-        if self.answers_to_lose and COMMITTED in data:
-            self.answers_to_lose -= 1
-            return True
-        return False
+        return COMMITTED in data and self._is_one_of("answers_to_lose")
 
     def _loses_commit(self, data: bytes) -> bool:
-        if self.commits_to_lose and COMMITTED in data:
-            self.commits_to_lose -= 1
-            return True
-        return False
+        return COMMITTED in data and self._is_one_of("commits_to_lose")
+
+    def _is_one_of(self, name: str) -> bool:
+        """Whether there is one more to lose; counted by one connection at a time."""
+        with self._lock:
+            left: int = getattr(self, name)
+            setattr(self, name, max(0, left - 1))
+        return left > 0

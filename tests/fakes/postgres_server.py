@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 START_SECONDS = 60.0
-STOP_SECONDS = 30.0
+STOP_SECONDS = 60.0
 
 _PLACES = "/usr/lib/postgresql/*/bin"
 """Where Debian keeps the server's programs, one directory for each version."""
@@ -121,6 +121,8 @@ class PostgresServer:
         return [mother, *map(int, children)]
 
     def _signal_all(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)  # first, so that it starts no other meanwhile
         for process in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, number)

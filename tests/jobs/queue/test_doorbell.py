@@ -49,7 +49,7 @@ class Idlers:
 
     def begun(self) -> float | None:
         """Return the time-out of the next wait that begins."""
-        timeout = self.waits.begun.get(timeout=10)
+        timeout = self.waits.begun.get(timeout=60)
         assert self.bell.waiting  # takes the lock, which the waiting thread gives up only once it waits
         return timeout
 
@@ -100,11 +100,11 @@ def test_a_ring_wakes_as_many_as_there_are_jobs(idlers: Idlers) -> None:
     for _ in range(3):
         idlers.add()
     idlers.bell.ring(1)
-    assert idlers.woken.get(timeout=10) != "worker-0"
+    assert idlers.woken.get(timeout=60) != "worker-0"
     assert idlers.begun() is None
     assert idlers.woken.empty()
     idlers.bell.ring(2)
-    assert {idlers.woken.get(timeout=10), idlers.woken.get(timeout=10)} == {"worker-1", "worker-2"}
+    assert {idlers.woken.get(timeout=60), idlers.woken.get(timeout=60)} == {"worker-1", "worker-2"}
 
 
 def test_a_ring_for_more_jobs_wakes_the_timer_too(idlers: Idlers) -> None:
@@ -112,7 +112,7 @@ def test_a_ring_for_more_jobs_wakes_the_timer_too(idlers: Idlers) -> None:
     idlers.add()
     idlers.add()
     idlers.bell.ring(5)
-    assert {idlers.woken.get(timeout=10), idlers.woken.get(timeout=10)} == {"worker-0", "worker-1"}
+    assert {idlers.woken.get(timeout=60), idlers.woken.get(timeout=60)} == {"worker-0", "worker-1"}
 
 
 def test_a_ring_for_nothing_wakes_nobody(idlers: Idlers) -> None:
@@ -141,7 +141,7 @@ def test_something_due_earlier_wakes_the_timer_alone(idlers: Idlers) -> None:
     assert idlers.woken.empty()
     idlers.delay = 3
     idlers.bell.due_in(3)
-    assert idlers.woken.get(timeout=10) == "worker-0"
+    assert idlers.woken.get(timeout=60) == "worker-0"
     assert idlers.begun() == pytest.approx(3)
     assert idlers.woken.empty()
 
@@ -152,7 +152,7 @@ def test_a_worker_that_knows_of_something_earlier_tells_the_timer(idlers: Idlers
     idlers.add()
     idlers.delay = 2
     idlers.add()
-    assert idlers.woken.get(timeout=10) == "worker-0"
+    assert idlers.woken.get(timeout=60) == "worker-0"
     assert idlers.begun() == pytest.approx(2)
 
 
@@ -166,7 +166,7 @@ def test_a_timer_that_found_work_hands_its_place_on(idlers: Idlers) -> None:
     assert idlers.begun() is None
     idlers.over = True  # the timer will not come back
     idlers.bell.due_in(-1)
-    assert idlers.woken.get(timeout=10) == "worker-0"
+    assert idlers.woken.get(timeout=60) == "worker-0"
     idlers.bell.hand_on()
-    waiting.join(timeout=10)
+    waiting.join(timeout=60)
     assert not waiting.is_alive()

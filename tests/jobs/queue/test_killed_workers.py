@@ -88,7 +88,7 @@ def test_a_stopped_process_keeps_its_claims_when_it_goes_on(tmp_path: Path) -> N
         time.sleep(1.2)
         os.kill(process.pid, signal.SIGCONT)  # not earlier: stopped in a commit, it holds the file's lock
         queue.enqueue(*(NewJob(f"more-{n}", "sleep", {"seconds": 0.0}) for n in range(4)))
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while (job := queue.get("long")) is None or job.state is not JobState.DONE:
             assert time.monotonic() < end
             time.sleep(0.05)

@@ -16,7 +16,7 @@ from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which a test fails that waits for something which does not come."""
 
 

@@ -113,7 +113,7 @@ def test_a_stopped_machine_loses_its_job_and_its_late_end_counts_for_nothing(tmp
     """SIGSTOP for longer than the lease: another machine takes the job over and ends it, once."""
     url, runs = shared_server().fresh(), tmp_path / "runs"
     with watching(url) as queue:
-        queue.enqueue(NewJob("long", "long", {"seconds": 0.5}))
+        queue.enqueue(NewJob("long", "long", {"seconds": 3.0}))
         first = Machine(url, "first", runs)
         second = None
         try:
@@ -127,6 +127,8 @@ def test_a_stopped_machine_loses_its_job_and_its_late_end_counts_for_nothing(tmp
             first.signal(signal.SIGCONT)
             queue.enqueue(NewJob("after", "long", {"seconds": 0.0}))
             wait_until_done(queue, 2)
+            while not lines(runs, "end")["long"]:  # which is written down after it is committed
+                time.sleep(0.01)
         finally:
             for machine in (first, second):
                 if machine is not None:

@@ -16,8 +16,14 @@ from tests.fakes.postgres_proxy import PostgresProxy
 from tests.fakes.postgres_server import shared_server
 from tests.jobs.queue.postgres.shop import PATIENCE, Shop, opened
 
-AT_ONCE = doorbell.SAFETY_SECONDS / 3
-"""Seconds: far below what an idle worker sleeps that nobody wakes, and far above what a busy machine needs."""
+AT_ONCE = 30.0
+"""Seconds: far below what an idle worker sleeps here that nobody wakes, and far above what a busy machine needs."""
+
+
+@pytest.fixture(autouse=True)
+def sleepy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let idle workers look for themselves so rarely that what starts at once was told of."""
+    monkeypatch.setattr(doorbell, "SAFETY_SECONDS", 3 * AT_ONCE)
 
 
 @pytest.fixture
@@ -85,7 +91,7 @@ def test_after_a_lost_connection_it_listens_again_and_has_missed_nothing(stack: 
         shop.wait(lambda: not shop.queue.is_listening)
         edge.enqueue(NewJob("a", "work"))
         proxy.is_down = False
-        assert shop.ran.get(timeout=AT_ONCE + 5) == "a"
+        assert shop.ran.get(timeout=AT_ONCE) == "a"
         shop.wait_until_idle()
         edge.enqueue(NewJob("b", "work"))
         assert shop.ran.get(timeout=AT_ONCE) == "b"

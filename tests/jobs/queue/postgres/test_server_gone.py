@@ -1,5 +1,6 @@
 """The server crashes, restarts, or gives way to a standby, in the midst of the work: no job is lost, none done twice."""
 
+import itertools
 import signal
 import threading
 from collections import Counter
@@ -36,9 +37,19 @@ def server() -> Iterator[PostgresServer]:
     made.remove()
 
 
-def slowly(context: JobContext) -> Outcome:
-    context.stopping.wait(0.005)
-    return Done()
+class Slowly:
+    """Works at a third of the jobs, and holds what comes then until the server is gone: there is work in hand then, and
+    of two machines each has had some."""
+
+    def __init__(self) -> None:
+        self.is_gone = threading.Event()
+        self._numbers = itertools.count()
+
+    def __call__(self, context: JobContext) -> Outcome:
+        context.stopping.wait(0.005)
+        if next(self._numbers) > JOBS // 3:
+            self.is_gone.wait(PATIENCE)
+        return Done()
 
 
 def patiently(queue: PostgresQueue, *jobs: NewJob) -> None:
@@ -74,12 +85,15 @@ def test_a_server_that_goes_and_comes_back(server: PostgresServer, stack: ExitSt
     stack.callback(edge.close)
     url = edge.storage.dsn
     edge.enqueue(*(NewJob(f"j{n}", "work", lane=f"s{n % 20}" if n % 2 else "") for n in range(JOBS)))
-    shops = [Shop(url, f"shop-{n}", handler=slowly) for n in range(2)]
+    handlers = Slowly(), Slowly()
+    shops = [Shop(url, f"shop-{n}", handler=handler) for n, handler in enumerate(handlers)]
     for shop in shops:
         stack.callback(shop.close)
     for shop in shops:
         shop.ran.get(timeout=PATIENCE)
     server.stop(how)
+    for handler in handlers:
+        handler.is_gone.set()
     for shop in shops:
         shop.wait(lambda: bool(shop.workers.fault()))  # noqa: B023  (called before the next turn)
     with pytest.raises(QueueUnavailable):
@@ -104,12 +118,15 @@ def test_a_standby_takes_over(server: PostgresServer, stack: ExitStack) -> None:
     edge = opened(url, "edge")
     stack.callback(edge.close)
     edge.enqueue(*(NewJob(f"j{n}", "work", lane=f"s{n % 20}" if n % 2 else "") for n in range(JOBS)))
-    shops = [Shop(url, f"shop-{n}", handler=slowly) for n in range(2)]
+    handlers = Slowly(), Slowly()
+    shops = [Shop(url, f"shop-{n}", handler=handler) for n, handler in enumerate(handlers)]
     for shop in shops:
         stack.callback(shop.close)
     for shop in shops:
         shop.ran.get(timeout=PATIENCE)
     server.stop(signal.SIGQUIT)
+    for handler in handlers:
+        handler.is_gone.set()
     standby.promote()
     patiently(edge, NewJob("afterwards", "work"))
     told = all_done(shops, JOBS + 1)
@@ -161,7 +178,7 @@ def test_a_stalled_transaction_does_not_stand_in_the_way(server: PostgresServer,
     stack.callback(stalled.close)
     with ExitStack() as held:
         connection = held.enter_context(stalled._connections.one())
-        connection.execute("SET idle_in_transaction_session_timeout = '1s'")
+        connection.execute("SET idle_in_transaction_session_timeout = '5s'")
         connection.execute("BEGIN")
         connection.execute("SELECT * FROM memsyncd_claim('x', 'stalled', 60, '', false)")
         assert queue.claim() is None

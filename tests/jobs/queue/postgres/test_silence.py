@@ -49,7 +49,7 @@ def test_every_call_ends_in_time_once_the_process_is_about_to_stop(server: Postg
         queue.counts()
     queue.close()
     assert len(ends) == 2
-    assert time.monotonic() - begin < 10.0  # two of them may be on their way to a new connection, of 5 s
+    assert time.monotonic() - begin < PATIENCE / 2  # two of them may be on their way to a new connection, of 5 s
 
 
 def test_a_silent_server_is_told_as_one_that_cannot_be_used(server: PostgresServer) -> None:
