@@ -1,5 +1,6 @@
 """A command on a pseudo-terminal, as a person has it, and a process that answers as a daemon would."""
 
+import codecs
 import contextlib
 import fcntl
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[3]
-DEADLINE = 20.0
+DEADLINE = 60.0
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -37,6 +38,7 @@ class Terminal:
         )  # fmt: skip
         self.slave = slave
         self.seen = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a character may come in two pieces
         self.is_hung_up = False
 
     def resize(self, columns: int, rows: int) -> None:
@@ -53,7 +55,7 @@ class Terminal:
         while text not in (self.seen if raw else self.plain()):
             ready, _, _ = select.select([self.master], [], [], max(end - time.monotonic(), 0.0))
             assert ready, f"{text!r} did not come: {self.seen[-2000:]!r}"
-            self.seen += os.read(self.master, 65536).decode()
+            self._take()
 
     def plain(self) -> str:
         """Return what was seen, without what steers a terminal."""
@@ -92,7 +94,10 @@ class Terminal:
 
     def _read(self, seconds: float) -> None:
         while select.select([self.master], [], [], seconds)[0]:
-            self.seen += os.read(self.master, 65536).decode(errors="replace")
+            self._take()
+
+    def _take(self) -> None:
+        self.seen += self._decoder.decode(os.read(self.master, 65536))
 
 
 @contextlib.contextmanager

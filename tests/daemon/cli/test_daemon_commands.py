@@ -119,10 +119,10 @@ def served(home: Path, around: Surroundings) -> Iterator[Served]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     yield Served(view, around, home)
     loop.call_soon_threadsafe(stop.set)
-    thread.join(10)
+    thread.join(60)
     loop.close()
 
 
@@ -272,7 +272,7 @@ def test_what_takes_long_is_waited_for_while_the_daemon_is_well(
         return shown
 
     async def flush(*_: Any) -> dict[str, Any]:
-        assert await asyncio.to_thread(looked.wait, 10)
+        assert await asyncio.to_thread(looked.wait, 60)
         return {"outcome": "delivered", "packets": 1}
 
     monkeypatch.setattr(served.view, "status", status)

@@ -66,12 +66,12 @@ def daemon(home: Path, **environ: str) -> Iterator[Composed]:
 
         thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
         thread.start()
-        assert ready.wait(10)
+        assert ready.wait(60)
         try:
             yield made
         finally:
             loop.call_soon_threadsafe(stop.set)
-            thread.join(10)
+            thread.join(60)
             loop.close()
 
 
