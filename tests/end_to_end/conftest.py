@@ -20,7 +20,7 @@ from memsyncd.hooks.command_line import command_line
 from tests.fakes.mem0_api import KEY, FakeMem0
 from tests.uncounted import leave_out
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds an expected state may take on a busy machine; nothing sleeps that long when it is there sooner."""
 
 
@@ -70,7 +70,7 @@ class Home:
             self.until(lambda: self.status()["state"] != "starting", "the daemon did not get ready")
         return self.daemon
 
-    def stop(self, number: int = signal.SIGTERM, timeout: float = 10.0) -> int:
+    def stop(self, number: int = signal.SIGTERM, timeout: float = 60.0) -> int:
         assert self.daemon is not None
         self.daemon.send_signal(number)
         code = self.daemon.wait(timeout)
@@ -137,6 +137,12 @@ class Home:
 
     def until_quiet(self, timeout: float = PATIENCE) -> None:
         self.until(self.is_quiet, "not everything was delivered", timeout)
+
+    def delete(self, directory: Path) -> None:
+        """Delete what the daemon may be writing to at this moment, in one step."""
+        away = self.root / "deleted"
+        directory.rename(away)
+        shutil.rmtree(away)
 
     def logged(self) -> str:
         return self.log.read_text(errors="replace") if self.log.exists() else ""

@@ -96,7 +96,7 @@ class FleetNetwork:
         """Leave nothing behind. Only when the machines' processes have ended."""
         for process in self._processes:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
         for name in self._namespaces:
             subprocess.run(["ip", "netns", "del", name], check=False)
 

@@ -42,7 +42,7 @@ def test_a_daemon_that_hangs_is_told_in_time(home: Home) -> None:
     try:
         begun = time.monotonic()
         code, checks = examined(home)
-        assert time.monotonic() - begun < 15
+        assert time.monotonic() - begun < 45
     finally:
         os.kill(daemon.pid, signal.SIGCONT)
     assert (code, failures(checks)) == (1, ["socket"])

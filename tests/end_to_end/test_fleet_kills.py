@@ -200,7 +200,7 @@ def fleet(place: Path, network: FleetNetwork, schema: str) -> Iterator[tuple[lis
         workers = [machine(f"w{number}", "worker") for number in range(WORKERS)]
         edges = [machine(f"e{number}", "edge") for number in range(EDGES)]
         for each in made:
-            each.home.until(lambda home=each.home: home.status()["state"] != "starting", "not ready", 60.0)  # type: ignore[misc]
+            each.home.until(lambda home=each.home: home.status()["state"] != "starting", "not ready")  # type: ignore[misc]
         yield workers, edges
     finally:
         for each in made:

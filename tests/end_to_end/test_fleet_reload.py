@@ -97,10 +97,10 @@ def test_a_worker_that_is_reloaded_in_a_request_goes_on_and_sends_nothing_twice(
     worker.run_with(url=url, role="worker")
     worker.until(lambda: jobs(url)["claimed"], "nothing was begun")
     worker.reload(url=url, role="worker")
-    worker.until(lambda: jobs(url)["done"] == 3, "not all was delivered", 40.0)
+    worker.until(lambda: jobs(url)["done"] == 3, "not all was delivered")
     assert set(sent(api).values()) == {1}
     assert sent(api).total() == 3
-    assert not worker.problems()
+    worker.until(lambda: not worker.problems(), "it is told still")
 
 
 def test_a_machine_becomes_an_edge_and_a_worker_again(machines: list[Machine], api: FakeMem0) -> None:

@@ -57,8 +57,9 @@ def test_a_worker_whose_key_is_refused_says_so_and_heals_with_another(member: Me
     written(key, KEY)
     worker.until(lambda: sent(api), "the right key was not taken up")
     worker.until(lambda: worker.status()["platform"]["ok"], "it is told still")
+    worker.until(lambda: not worker.status()["problems"], "it is told still")
     told = worker.status()
-    assert (told["state"], told["problems"]) == ("ok", [])
+    assert told["state"] == "ok"
     assert told["platform"]["last_success_at"]
 
 
@@ -92,7 +93,7 @@ def test_a_command_is_asked_again_while_its_key_is_refused(member: Member, api: 
     worker = member("worker", MEM0_API_KEY="", MEMSYNCD_PLATFORM_API_KEY_COMMAND=f"cat {key}")
     worker.until(lambda: "key-refused" in problems(worker), "a refused key was not told")
     written(key, KEY)
-    worker.until(lambda: sent(api), "the command was not asked again", 40.0)
+    worker.until(lambda: sent(api), "the command was not asked again")
 
 
 def test_a_further_accounts_refused_key_is_told_with_where_it_lies(member: Member, key: Path) -> None:
@@ -136,7 +137,7 @@ def test_dead_letters_are_a_problem_where_they_are_made_and_where_they_are_from(
     edge, other, worker = member("edge"), member("edge"), member("worker", **soon)
     with_a_packet(edge)
     for home in (edge, worker):
-        home.until(lambda home=home: "dead-letters" in problems(home), "unsaid", 40.0)  # type: ignore[misc]
+        home.until(lambda home=home: "dead-letters" in problems(home), "unsaid")  # type: ignore[misc]
         assert home.status()["state"] == "ok"
         assert "--all-hosts" in str(problem(home, "dead-letters")["remedy"])
     assert not problems(other)

@@ -119,14 +119,15 @@ def test_what_lands_on_the_platform_after_all_is_looked_for_and_deleted(hosted: 
     for they were not there when it was asked for."""
     api = hosted.api
     assert api is not None
-    api.extraction_seconds = 3.0
-    hosted.environ["MEM0_CODE_EXTRACTION_WAIT_SECONDS"] = "6"
+    api.extraction_seconds = 1e9
+    hosted.environ["MEM0_CODE_EXTRACTION_WAIT_SECONDS"] = "20"
     hosted.start()
     tell(hosted, "s1")
     hosted.end("s1")
     hosted.until(lambda: len(api.accepted_batches()) == 1, "nothing was sent")
     assert not api.memories()
     assert forget(hosted, "--yes", "--session", "s1")["status"] == "deleted"
+    api.finish_extractions()
     hosted.until(lambda: api.requests("delete"), "it was not looked for")
     hosted.until(lambda: not api.memories(), "it is there still")
     hosted.until(lambda: not where(hosted.places.data, WORD), "a copy is left once the job is over")

@@ -29,14 +29,14 @@ def test_killed_at_the_first_add(hosted: Home, moment: str) -> None:
     """A daemon that dies with a request in the air looks for the batch before it sends it again."""
     api = hosted.api
     assert api is not None
-    killed: list[Request] = []
+    killed = threading.Event()
 
     def kill(request: Request) -> None:
-        if request.path.endswith("/memories/add/") and not killed:
-            killed.append(request)
+        if request.path.endswith("/memories/add/") and not killed.is_set():
             assert hosted.daemon is not None
             hosted.daemon.kill()
             hosted.daemon.wait()
+            killed.set()
 
     if moment.startswith("before"):
         api.on_request = kill
@@ -44,7 +44,7 @@ def test_killed_at_the_first_add(hosted: Home, moment: str) -> None:
         api.on_commit = kill
     hosted.start(wait=False)
     play(hosted)
-    hosted.until(lambda: killed, "no request came")
+    hosted.until(killed.is_set, "no request came")
     hosted.start()
     until_delivered(hosted)
     assert_delivered_once(hosted)

@@ -64,14 +64,14 @@ def test_after_a_lost_answer_a_batch_is_looked_for_before_it_is_sent_again(own: 
     server.script("add", behave.commit_and_cut())
     own.start()
     one_session(own)
-    own.until(lambda: delivered_once(server) and own.is_quiet(), "not delivered", 40)
+    own.until(lambda: delivered_once(server) and own.is_quiet(), "not delivered")
     own.until(lambda: not list((own.spool() / "pending").iterdir()), "the handoff was kept")
     assert len(server.requests("add")) == 1
     assert server.requests("list")
     before = [len(server.requests(route)) for route in ("add", "list", "search")]
     server.script("add", behave.cut())
     one_session(own, "s2")
-    own.until(lambda: delivered_once(server, 2) and own.is_quiet(), "not delivered", 40)
+    own.until(lambda: delivered_once(server, 2) and own.is_quiet(), "not delivered")
     after = [len(server.requests(route)) for route in ("add", "list", "search")]
     assert [now - then for now, then in zip(after, before, strict=True)] == [2, 1, 1]
 

@@ -56,10 +56,10 @@ def test_a_session_becomes_what_the_model_says(home: Home, model: FakeModel) -> 
     """Once, soon, with a word on who made it; the key goes to the model and nowhere else."""
     home.start()
     one_session(home)
-    model.wait_for(lambda fake: len(fake.requests()) == 1, 20)
+    model.wait_for(lambda fake: len(fake.requests()) == 1, 60)
     asked = time.monotonic()
     home.until_quiet()
-    assert time.monotonic() - asked < 5.0
+    assert time.monotonic() - asked < 20.0
     assert [memory["memory"] for memory in memories(home)] == [SAID]
     assert makers(home) == ["model"]
     shown = home.run("config", "show").stdout
@@ -76,12 +76,12 @@ def test_a_daemon_stopped_and_killed_while_the_model_thinks_loses_nothing(home: 
     model.script(behave.hang(), behave.hang())
     home.start()
     one_session(home)
-    model.wait_for(lambda fake: len(fake.requests()) == 1, 20)
+    model.wait_for(lambda fake: len(fake.requests()) == 1, 60)
     begun = time.monotonic()
     assert home.stop() == 0
-    assert time.monotonic() - begun < 5.0
+    assert time.monotonic() - begun < 20.0
     home.start()
-    model.wait_for(lambda fake: len(fake.requests()) == 2, 20)
+    model.wait_for(lambda fake: len(fake.requests()) == 2, 60)
     assert home.stop(signal.SIGKILL) == -signal.SIGKILL
     home.start()
     home.until_quiet()
@@ -96,7 +96,7 @@ def test_a_model_that_dies_in_the_midst_leaves_the_batch_to_the_rules(home: Home
     model.script(behave.cut())
     home.start()
     one_session(home)
-    model.wait_for(lambda fake: len(fake.requests()) == 1, 20)
+    model.wait_for(lambda fake: len(fake.requests()) == 1, 60)
     home.until(lambda: "packets_delivered" in home.status()["counters"], "not delivered")
     assert makers(home) == ["rules"]
     home.until(lambda: "extractor-away" in problems(home), "its absence was not told")

@@ -12,6 +12,7 @@ import pytest
 
 from daemon.app import TICK_SECONDS
 from daemon.intake.ingest_thread import SCAN_SECONDS
+from jobs.queue.policy import PAGE_SECONDS
 from tests.end_to_end.conftest import Home
 from tests.fakes import mem0_behaviours as behave
 from tests.fakes.intercepting_proxy import InterceptingProxy, intercepting_proxy
@@ -20,6 +21,9 @@ from tests.fakes.mem0_server import SERVER_KEY, FakeMem0Server
 pytestmark = pytest.mark.usefixtures("uncounted")
 
 HOST = "api.example.org"
+
+BUSY_SECONDS = 8.0
+"""What a busy machine may add. It is less than what would be waited without that which is tested."""
 
 
 def one_session(home: Home, name: str = "s1") -> None:
@@ -61,7 +65,7 @@ def test_behind_a_login_page_nothing_is_taken_for_success_and_the_next_network_i
     hosted: Home, network: Path
 ) -> None:
     """Every request meets a page with 200. It is told for what it is, no attempt is used up, and on another network the
-    work goes on within two rounds, though a minute was to be waited."""
+    work goes on before the wait for this one is over."""
     api = hosted.api
     assert api is not None
     api.always("add", behave.html())
@@ -69,11 +73,11 @@ def test_behind_a_login_page_nothing_is_taken_for_success_and_the_next_network_i
     one_session(hosted)
     hosted.until(lambda: "login page" in problem(hosted, "not-understood"), "no problem told")
     api.always("add", None)
-    moved = time.monotonic()
     move(network, "10.0.0.7")
     hosted.until(lambda: batches_once(hosted) == 1 and hosted.is_quiet(), "not delivered")
-    assert time.monotonic() - moved < 2 * TICK_SECONDS + 2.0
-    assert not problem(hosted, "not-understood") + problem(hosted, "offline")
+    before, then = api.requests("add")[-2:]
+    assert then.at - before.at < PAGE_SECONDS
+    hosted.until(lambda: not problem(hosted, "not-understood") + problem(hosted, "offline"), "it is told still")
     assert all(job["attempts"] == 0 for job in hosted.client.get("/jobs")["jobs"])
 
 
@@ -87,15 +91,15 @@ def test_after_a_login_on_the_same_network_the_work_goes_on_within_two_scans(hos
     hosted.start()
     for number in range(3):
         one_session(hosted, f"s{number}")
-    hosted.until(lambda: "Log in to the network" in problem(hosted, "login-page"), "no problem told", 30)
+    hosted.until(lambda: "Log in to the network" in problem(hosted, "login-page"), "no problem told")
     first, second = api.requests()
     assert api.with_key() == [first]
     assert [second.body, second.at - first.at >= SCAN_SECONDS] == [b"", True]
     api.always("*", None)
     logged_in = time.monotonic()
-    hosted.until(lambda: batches_once(hosted) == 3 and hosted.is_quiet(), "not delivered", 45)
-    assert time.monotonic() - logged_in < 2 * SCAN_SECONDS
-    assert not problem(hosted, "login-page") + problem(hosted, "not-understood")
+    hosted.until(lambda: batches_once(hosted) == 3 and hosted.is_quiet(), "not delivered")
+    assert time.monotonic() - logged_in < 2 * SCAN_SECONDS + BUSY_SECONDS
+    hosted.until(lambda: not problem(hosted, "login-page") + problem(hosted, "not-understood"), "it is told still")
     assert all(job["attempts"] == 0 for job in hosted.client.get("/jobs")["jobs"])
 
 
@@ -109,11 +113,11 @@ def test_a_call_that_was_in_the_air_when_the_laptop_moved_is_given_up_at_once(ho
         server.script("add", behave.commit_and_answer_late(math.inf))
         home.start()
         one_session(home)
-        server.wait_for(lambda fake: len(fake.requests("add")) == 1, 30)
+        server.wait_for(lambda fake: len(fake.requests("add")) == 1, 60)
         moved = time.monotonic()
         move(network, "10.0.0.7")
-        home.until(lambda: server.requests("list") and home.is_quiet(), "not looked for", 2 * SCAN_SECONDS)
-        assert time.monotonic() - moved < 2 * SCAN_SECONDS
+        home.until(lambda: server.requests("list") and home.is_quiet(), "not looked for")
+        assert time.monotonic() - moved < 2 * SCAN_SECONDS + BUSY_SECONDS
         assert [len(server.requests("add")), len(server.accepted_batches())] == [1, 1]
         home.until(lambda: not list((home.spool() / "pending").iterdir()), "the handoff was kept")
         assert all(job["attempts"] == 0 for job in home.client.get("/jobs")["jobs"])
@@ -129,13 +133,13 @@ def test_a_laptop_that_comes_back_to_a_network_delivers_within_two_rounds(hosted
     for number in range(3):
         one_session(hosted, f"s{number}")
     hosted.until(lambda: problem(hosted, "offline"), "no problem told")
-    hosted.until(lambda: failures(hosted) >= 3, "the waits did not grow", 40)  # the next is 20 s
+    hosted.until(lambda: failures(hosted) >= 3, "the waits did not grow")  # the next is 20 s
     api.accept_connections()
     moved = time.monotonic()
     move(network, "192.168.1.20")
     hosted.until(lambda: batches_once(hosted) == 3 and hosted.is_quiet(), "not delivered")
-    assert time.monotonic() - moved < 2 * TICK_SECONDS + 2.0
-    assert not problem(hosted, "not-understood") + problem(hosted, "offline")
+    assert time.monotonic() - moved < 2 * TICK_SECONDS + BUSY_SECONDS
+    hosted.until(lambda: not problem(hosted, "not-understood") + problem(hosted, "offline"), "it is told still")
 
 
 def failures(home: Home) -> int:

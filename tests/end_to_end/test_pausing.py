@@ -48,7 +48,7 @@ def test_a_pause_holds_capture_sending_and_search_and_a_resume_lets_all_go(hoste
 
 def test_a_pause_with_an_end_ends_also_while_no_daemon_runs(home: Home) -> None:
     """Hooks capture again from its end on, and the next daemon removes the markers."""
-    assert command(home, "pause", "--for", "2s")["until"]
+    assert command(home, "pause", "--for", "8s")["until"]
     home.exchange("s", 0)
     assert not waiting(home)
     end = (home.places.data / MARKED).stat().st_mtime

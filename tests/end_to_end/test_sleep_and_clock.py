@@ -26,7 +26,7 @@ pytestmark = [
 HOUR, DAY = 3_600.0, 86_400.0
 
 TWO_ROUNDS = 2 * TICK_SECONDS
-"""Seconds; with the two for the work itself (a busy machine)."""
+"""Seconds; with the ten for the work itself (a busy machine)."""
 
 GAPS = pytest.mark.parametrize(
     ("moved", "slept"),
@@ -111,15 +111,14 @@ def test_an_open_extraction_and_what_waits_live_through_it(clocks: Clocks, moved
     woke = time.monotonic()
     clocks.drop("after")
     home.until(lambda: batches(home) == {"before", "within", "after"}, "work did not go on")
-    assert time.monotonic() - woke < TWO_ROUNDS + 2.0
+    assert time.monotonic() - woke < TWO_ROUNDS + 10.0
     home.until(
         lambda: bool(moved) == any(each["code"] == "clock-jumped" for each in home.status()["problems"]),
         "a clock that was set is told of, and a sleep is not",
-        TWO_ROUNDS + 2.0,
     )
     theirs.unlink()
     api.finish_extractions()
-    home.until_quiet(30)
+    home.until_quiet()
     assert len(api.requests("add")) == 3
     assert nothing_was_given_up(home)
     assert not list((home.spool() / "pending").iterdir())
@@ -144,7 +143,7 @@ def test_waits_keep_their_length_and_a_sleep_is_part_of_them(clocks: Clocks, mov
     if slept:
         woke = time.monotonic()
         home.until(lambda: batches(home) == {"held", "delayed"}, "what was due did not go")
-        assert time.monotonic() - woke < TWO_ROUNDS + 2.0
+        assert time.monotonic() - woke < TWO_ROUNDS + 10.0
     else:
         home.until(
             lambda: any(each["code"] == "clock-jumped" for each in home.status()["problems"]), "no jump was seen"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import sqlite3
 from contextlib import closing
 
@@ -33,11 +32,11 @@ def test_a_spool_deleted_under_the_daemon_is_served_again(hosted: Home) -> None:
     hosted.exchange("before", 1)
     hosted.end("before")
     hosted.until(lambda: delivered(hosted) == ["before"] and hosted.is_quiet(), "not delivered")
-    shutil.rmtree(hosted.spool())
+    hosted.delete(hosted.spool())
     hosted.exchange("after", 1)
     hosted.end("after")
     hosted.until(lambda: delivered(hosted) == ["before", "after"] and hosted.is_quiet(), "not served again")
-    assert hosted.status()["state"] == "ok"
+    hosted.until(lambda: hosted.status()["state"] == "ok", "it is not well again")
 
 
 def test_a_harness_that_appears_is_served_at_once(hosted: Home) -> None:
@@ -45,7 +44,7 @@ def test_a_harness_that_appears_is_served_at_once(hosted: Home) -> None:
     hosted.start()
     hosted.hook("user-prompt", {"session_id": "c", "cwd": str(hosted.project), "prompt": "new here"}, harness="codex")
     hosted.hook("flush", {"session_id": "c", "cwd": str(hosted.project)}, reason="session-end", harness="codex")
-    hosted.until(lambda: delivered(hosted) == ["c"], "not served", 10)
+    hosted.until(lambda: delivered(hosted) == ["c"], "not served")
 
 
 def test_a_spool_that_became_a_file_hurts_no_other_and_is_told(hosted: Home) -> None:
@@ -53,7 +52,7 @@ def test_a_spool_that_became_a_file_hurts_no_other_and_is_told(hosted: Home) -> 
     hosted.start()
     hosted.exchange("one", 1)
     hosted.until(lambda: not any((hosted.spool() / "pending").glob("*.json")), "not taken in")
-    shutil.rmtree(hosted.spool())
+    hosted.delete(hosted.spool())
     hosted.spool().write_text("in the way")
     hosted.hook("user-prompt", {"session_id": "c", "cwd": str(hosted.project), "prompt": "other"}, harness="codex")
     hosted.hook("flush", {"session_id": "c", "cwd": str(hosted.project)}, reason="session-end", harness="codex")

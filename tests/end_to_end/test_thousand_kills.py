@@ -53,7 +53,7 @@ def platform(directory: Path) -> Iterator[tuple[str, Path]]:
         yield f"http://127.0.0.1:{port.read_text()}", commits
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def delivered(commits: Path) -> dict[str, list[str]]:
@@ -88,7 +88,7 @@ def kill_at_random(home: Home, kills: int, random: Random) -> None:
         if number % 100 == 99:
             print(f"{number + 1} lives", flush=True)  # noqa: T201  (of a run that takes half an hour)
         if number % 2:
-            home.until(home.status, "it did not answer", 60.0)
+            home.until(home.status, "it did not answer")
         try:
             code = daemon.wait(random.uniform(*(GROWN if number % 2 else YOUNG)))
         except subprocess.TimeoutExpired:
@@ -117,7 +117,7 @@ def run(kills: int, pause: tuple[float, float]) -> None:
                     agent.join()
             home.start(wait=False)  # what has gathered meanwhile is taken in before it calls itself ready
             home.until_quiet(60.0 + 2.0 * kills)
-            home.until(lambda: home.status()["jobs"]["waiting"] <= 1, "jobs are left", 60.0)
+            home.until(lambda: home.status()["jobs"]["waiting"] <= 1, "jobs are left")
             assert home.stop() == 0
             assert_exact(home, agents, commits, kills)
     finally:

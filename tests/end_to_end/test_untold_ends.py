@@ -84,7 +84,7 @@ class Agent:
         self.terminal = -1
 
     def end(self) -> None:
-        self.process.wait(10)
+        self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
         if self.terminal >= 0:

@@ -56,7 +56,7 @@ def delivered(home: Home) -> list[str]:
     return sorted(run for _, _, run in home.api.accepted_batches())
 
 
-def until_delivered(home: Home, *names: str, timeout: float = 30.0) -> None:
+def until_delivered(home: Home, *names: str) -> None:
     """Wait until these sessions are delivered, each once and no other, and nothing waits."""
     wanted = sorted(names)
-    home.until(lambda: delivered(home) == wanted and home.is_quiet(), f"not delivered: {wanted}", timeout)
+    home.until(lambda: delivered(home) == wanted and home.is_quiet(), f"not delivered: {wanted}")

@@ -42,7 +42,7 @@ def until_taken_in_after_a_retry(home: Home) -> None:
     (letter,) = dead(home)
     assert "MemoryMax" in letter["reason"]
     assert home.run("jobs", "retry", letter["id"]).returncode == 0
-    home.until(lambda: home.status()["evidence"]["unsent_events"] == 1, "not taken in", 60)
+    home.until(lambda: home.status()["evidence"]["unsent_events"] == 1, "not taken in")
     assert dead(home) == []
 
 

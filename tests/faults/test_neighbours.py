@@ -87,7 +87,7 @@ def test_a_data_directory_taken_away_from_its_daemon(hosted: Home) -> None:
     away = hosted.root / "away"
     hosted.until(lambda: delivered(hosted) == ["before", "waits"] and hosted.is_quiet(), "not delivered")
     hosted.places.data.rename(away)
-    assert daemon.wait(20) == 1
+    assert daemon.wait(60) == 1
     assert "lock-lost" in hosted.logged()
     session(hosted, "anew")
     hosted.start()

@@ -16,7 +16,7 @@ STRANGER = """
 import os, socket, sys
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 connected = socket.socket(socket.AF_UNIX)
-connected.settimeout(10)
+connected.settimeout(60)
 try:
     connected.connect(sys.argv[1])
     connected.sendall(b"GET /status HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
@@ -53,7 +53,7 @@ def test_a_daemon_that_hangs(hosted: Home) -> None:
     daemon.send_signal(signal.SIGSTOP)
     try:
         assert prompted(hosted) > TOTAL_SECONDS - 0.2
-        assert min(prompted(hosted) for _ in range(3)) < TOTAL_SECONDS / 2
+        assert any(prompted(hosted) < TOTAL_SECONDS / 2 for _ in range(10))  # others may have the processor
         flushed = hosted.run("flush", "--wait")
         assert flushed.returncode == 1
         assert f"kill -9 {daemon.pid}" in " ".join(flushed.stderr.split())
@@ -95,7 +95,7 @@ def test_a_socket_that_was_removed(hosted: Home) -> None:
     session(hosted, "s")
     hosted.until(lambda: hosted.status()["counters"].get("socket_recreated"), "not made again")
     until_delivered(hosted, "s")
-    assert hosted.status()["state"] == "ok"
+    hosted.until(lambda: hosted.status()["state"] == "ok", "it is not well again")
 
 
 def test_something_else_in_the_sockets_place(hosted: Home) -> None:

@@ -1,7 +1,6 @@
 """A spool whose owner or mode is wrong, that is deleted and made again, or where links were planted."""
 
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -89,7 +88,7 @@ def test_a_spool_deleted_and_made_again(hosted: Home) -> None:
     session(hosted, "gone")
     session(hosted, "stays", "codex")
     hosted.until(lambda: hosted.status()["jobs"]["waiting"] > 3, "nothing waits")
-    shutil.rmtree(hosted.spool())
+    hosted.delete(hosted.spool())
     session(hosted, "after")
     hosted.api.accept_connections()
     until_delivered(hosted, "after", "before", "beside", "stays")

@@ -6,13 +6,14 @@ What sleeps and clocks do to every kind of wait: tests/end_to_end/test_sleep_and
 import signal
 import sqlite3
 import sys
+import threading
 from contextlib import closing
 
 import pytest
 
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.test_sleep_and_clock import Clocks
-from tests.fakes import mem0_behaviours as behave
+from tests.fakes.loopback_http import Request
 from tests.faults.seen import AMBER, plain, session, until_delivered, until_told
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clocks are Linux's own")
@@ -25,11 +26,17 @@ def test_stopped_for_longer_than_its_claims(hosted: Home) -> None:
     not answer and is not dead, hooks harm no agent, the call's answer counts, and nothing is sent twice."""
     api = hosted.api
     assert api is not None
-    api.script("add", behave.commit_and_answer_late(1.0))
     daemon = hosted.start()
+    stands = threading.Event()
+
+    def stop_it(_: Request) -> None:
+        if not stands.is_set():
+            daemon.send_signal(signal.SIGSTOP)
+            stands.set()
+
+    api.on_commit = stop_it
     session(hosted, "held")
-    api.wait_for(lambda fake: len(fake.requests("add")) == 1)
-    daemon.send_signal(signal.SIGSTOP)
+    hosted.until(stands.is_set, "nothing was sent")
     with closing(sqlite3.connect(hosted.places.queue_file)) as queue:  # what the time would have done
         assert queue.execute("UPDATE jobs SET claim_expires = 1 WHERE state = 'claimed'").rowcount == 1
         queue.commit()
