@@ -16,7 +16,7 @@ SYSTEMD = Path("/lib/systemd/systemd")
 NEEDED = ("unshare", "nsenter", "setpriv", "dbus-daemon", "loginctl")
 
 BOOT_SECONDS = 40.0
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds that what is expected may take on a busy machine."""
 
 PYTHON = "/opt/memsyncd/venv/bin/python"
@@ -195,7 +195,7 @@ class Machine:
 
     def _gone(self) -> None:
         if self._first is not None:
-            self._first.wait(30)
+            self._first.wait(60)
             self._first = None
         listed = self.directory / "cgroup-directories"
         for directory in listed.read_text().split() if listed.exists() else ():

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SECONDS = 15.0
+SECONDS = 60.0
 
 FLAGS = (
     "--headless=new",
@@ -167,7 +167,7 @@ class Browser:
         """End the browser and remove its profile."""
         self._process.terminate()
         try:
-            self._process.wait(5)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

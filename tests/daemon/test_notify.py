@@ -22,7 +22,7 @@ def place() -> Iterator[Path]:
 def listening(address: str) -> socket.socket:
     receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     receiver.bind(address)
-    receiver.settimeout(10)
+    receiver.settimeout(60)
     return receiver
 
 

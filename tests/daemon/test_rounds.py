@@ -166,7 +166,7 @@ def test_a_watcher_that_died_is_replaced(home: Composed) -> None:
     watcher = made.rounds._watcher
     assert watcher is not None
     watcher._stop.set()
-    watcher.thread.join(5.0)
+    watcher.thread.join(60)
     made.go()
     assert made.rounds._watcher is not watcher
     assert made.rounds._is_watching()

@@ -66,7 +66,7 @@ class InterceptingProxy:
                 back = threading.Thread(target=_pump, args=(server, inside), daemon=True)
                 back.start()
                 _pump(inside, server)
-                back.join(5)
+                back.join(60)
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:

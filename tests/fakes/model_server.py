@@ -86,7 +86,7 @@ class FakeModel(Listening):
         with self._changed:
             return [request.json for request in self._requests]
 
-    def wait_for(self, predicate: Callable[["FakeModel"], bool], timeout: float = 10.0) -> None:
+    def wait_for(self, predicate: Callable[["FakeModel"], bool], timeout: float = 60.0) -> None:
         """Wait until `predicate(self)` holds. Raises AssertionError after `timeout` s."""
         with self._changed:
             assert self._changed.wait_for(lambda: predicate(self), timeout), "the fake model waited in vain"

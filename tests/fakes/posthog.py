@@ -74,7 +74,7 @@ class FakePostHog(Listening):
         with self._changed:
             return list(self._dropped)
 
-    def wait_for(self, predicate: Callable[["FakePostHog"], bool], timeout: float = 10.0) -> None:
+    def wait_for(self, predicate: Callable[["FakePostHog"], bool], timeout: float = 60.0) -> None:
         """Wait until `predicate(self)` holds, looked at after every request. Raises AssertionError after `timeout` s."""
         with self._changed:
             assert self._changed.wait_for(lambda: predicate(self), timeout), "the fake endpoint waited in vain"

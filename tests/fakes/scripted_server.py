@@ -84,7 +84,7 @@ class ScriptedServer(Listening, ABC):
         with self.changed:
             return [(one["role"], one["content"]) for body in self.commits() for one in body["messages"]]
 
-    def wait_for(self, predicate: Callable[[Self], bool], timeout: float = 10.0) -> None:
+    def wait_for(self, predicate: Callable[[Self], bool], timeout: float = 60.0) -> None:
         """Wait until `predicate(self)` holds, looked at after every request. Raises AssertionError after `timeout` s."""
         with self.changed:
             assert self.changed.wait_for(lambda: predicate(self), timeout), "the fake platform waited in vain"

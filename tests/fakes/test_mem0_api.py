@@ -34,7 +34,7 @@ def fake() -> Iterator[FakeMem0]:
 
 
 def ask(fake: FakeMem0, method: str, path: str, body: Any = None, key: str = KEY) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=60)
     try:
         raw = None if body is None else json.dumps(body)
         connection.request(method, path, raw, {"Authorization": f"Token {key}"})
@@ -198,7 +198,7 @@ def test_is_down_and_up_again_on_the_same_port(fake: FakeMem0) -> None:
 def test_a_request_keeps_all_but_the_key(fake: FakeMem0) -> None:
     """Requests are kept with time, headers and body; the key is in none of them; waiting for one works."""
     ask(fake, "POST", "/v3/memories/add/", ADD)
-    fake.wait_for(lambda f: len(f.requests("add")) == 1, 5)
+    fake.wait_for(lambda f: len(f.requests("add")) == 1, 60)
     request = fake.requests()[0]
     assert request.json == ADD
     assert "authorization" not in request.headers
@@ -220,7 +220,7 @@ def test_runs_as_a_process_of_its_own() -> None:
                 assert process.poll() is None
                 assert time.monotonic() < deadline
                 time.sleep(0.02)  # another process's file: there is no event to wait for
-            connection = http.client.HTTPConnection("127.0.0.1", int(port_file.read_text()), timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", int(port_file.read_text()), timeout=60)
             connection.request("POST", "/v3/memories/add/", json.dumps(ADD), {"Authorization": f"Token {KEY}"})
             assert connection.getresponse().status == 200
             connection.close()
@@ -229,6 +229,6 @@ def test_runs_as_a_process_of_its_own() -> None:
             assert (line["route"], line["status"], line["packet"], line["batch"]) == ("add", 200, "p", 0)
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
             assert process.stdout is not None
             process.stdout.close()

@@ -26,7 +26,7 @@ def fake() -> Iterator[FakeMem0Server]:
 def ask(
     fake: FakeMem0Server, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
 ) -> tuple[int, Any, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", fake.port, timeout=60)
     try:
         raw = None if body is None else json.dumps(body)
         connection.request(method, path, raw, {"X-API-Key": SERVER_KEY} if headers is None else headers)

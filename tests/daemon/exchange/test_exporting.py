@@ -176,6 +176,6 @@ def test_a_pipe_or_a_device_is_written_to_as_it_is(ground: Ground) -> None:
         counts = export_to(
             pipe, ground.places, load(ground.places, ground.environ, {}).settings, ground.environ, write=print
         )
-        assert (counts["memories"], "goes down the pipe" in read.result(10)) == (1, True)
+        assert (counts["memories"], "goes down the pipe" in read.result(60)) == (1, True)
     assert pipe.is_fifo()
     assert sorted(path.name for path in ground.root.iterdir()) == ["export.jsonl", "m"]

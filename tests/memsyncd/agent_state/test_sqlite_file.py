@@ -333,7 +333,7 @@ def test_a_cancelled_call_is_done_whole_or_not_at_all(path: Path, run: Any) -> N
     def slow(store: Transaction) -> None:
         store.execute(insert, ("first half",))
         started.set()
-        released.wait(20)
+        released.wait(60)
         store.execute(insert, ("second half",))
 
     async def cancel_both() -> None:

@@ -140,7 +140,7 @@ def test_a_process_that_closes_nothing_ends_clean(path: Path, start: Start, run:
     """It does not hang, says nothing, and leaves one file with everything in it."""
     child = start(END, path, "kept")
     _go(child)
-    assert child.communicate(timeout=30)[0] == ""
+    assert child.communicate(timeout=60)[0] == ""
     assert child.returncode == 0
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     provider = SqliteMemoryProvider(path)
@@ -152,7 +152,7 @@ def test_a_new_file_is_private_from_the_moment_it_exists(path: Path, start: Star
     """It is made so: no mode is changed afterwards, not even where the umask lets everything through."""
     child = start(PRIVATE, path, "a")
     _go(child)
-    assert child.communicate(timeout=30)[0] == "0o600\n"
+    assert child.communicate(timeout=60)[0] == "0o600\n"
 
 
 def test_a_provider_taken_over_a_fork_works_in_both(path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_provider_taken_over_a_fork_works_in_both(path: Path) -> None:
     try:
         assert parent_side.poll(20)
         assert parent_side.recv() == 2
-        child.join(20)
+        child.join(60)
     finally:
         child.kill()
     assert child.exitcode == 0

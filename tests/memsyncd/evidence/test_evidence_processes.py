@@ -127,7 +127,7 @@ def test_a_kill_loses_nothing_that_was_committed(own_path: Path, start: Start, b
     told = [child.stdout.readline() for _ in range(batches)]
     child.kill()
     told += child.stdout.readlines()
-    child.wait(timeout=10)
+    child.wait(timeout=60)
     store = EvidenceStore.open(own_path, own=True, clock=Clock())
     stored = [event.payload["text"].split()[:2] for event in store.unflushed("s-1")]
     assert len(stored) % 10 == 0
