@@ -10,7 +10,7 @@ from daemon.configuration_error import ConfigurationError
 from daemon.fleet.connection import Connection
 from jobs.queue.errors import NotSetUp, QueueUnavailable
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 class Opened:

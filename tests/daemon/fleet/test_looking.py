@@ -4,7 +4,7 @@ import threading
 
 from daemon.fleet.looking import Looker
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def test_a_look_under_way_is_told_and_the_next_comes_after_it() -> None:

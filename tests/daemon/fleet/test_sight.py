@@ -10,7 +10,7 @@ from daemon.fleet.sight import TIMES, Seen, Sight
 from jobs.queue.errors import QueueUnavailable
 from tests.clocks import HandClock
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from tests.daemon.intake.rubbish import RUBBISH, Rubbish, kept_bytes, written
 from tests.jobs.delivering import MEMORY
 
 QUIET = {"suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large], "deadline": None}
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @settings(max_examples=60, **QUIET)  # type: ignore[arg-type]

@@ -338,7 +338,7 @@ def test_a_cancelled_call_is_done_whole_or_not_at_all(path: Path, run: Any) -> N
 
     async def cancel_both() -> None:
         running = asyncio.create_task(database.write(slow))
-        assert await asyncio.to_thread(started.wait, 20)
+        assert await asyncio.to_thread(started.wait, 60)
         waiting = asyncio.create_task(database.write(lambda store: store.execute(insert, ("waiting",))))
         await asyncio.sleep(0)
         running.cancel()

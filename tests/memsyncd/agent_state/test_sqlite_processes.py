@@ -169,7 +169,7 @@ def test_a_provider_taken_over_a_fork_works_in_both(path: Path) -> None:
     child = multiprocessing.get_context("fork").Process(target=in_child)
     child.start()
     try:
-        assert parent_side.poll(20)
+        assert parent_side.poll(60)
         assert parent_side.recv() == 2
         child.join(60)
     finally:

@@ -37,7 +37,7 @@ class Served:
     queue: Callable[[], QueueState] = lambda: QueueState({"state": "ok", "summary": "Nothing waits."})
     hold: Callable[[str], str | None] = lambda _: None
     budget: int = 4_000
-    deadline: float = 20.0
+    deadline: float = 60.0
     reported: list[str] = field(default_factory=list)
     stores: list[NoteStore] = field(default_factory=list)
 

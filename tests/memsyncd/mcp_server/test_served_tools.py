@@ -257,7 +257,7 @@ def test_a_call_that_hangs_is_given_up_and_others_go_on(served: Served) -> None:
         released.wait()
         return Found((), "local")
 
-    served.search, served.deadline = search, 0.2
+    served.search, served.deadline = search, 2.0
 
     async def both(client: Client) -> tuple[Any, Any]:
         late = await client.call_tool("search_memories", {"query": "q"})
@@ -268,7 +268,7 @@ def test_a_call_that_hangs_is_given_up_and_others_go_on(served: Served) -> None:
     finally:
         released.set()
     assert late.is_error
-    assert "longer than 0.2 s" in text(late)
+    assert "longer than 2 s" in text(late)
     assert not prompt.is_error
 
 

@@ -23,7 +23,7 @@ HELLO = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
 }
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class OnPipes:

@@ -122,7 +122,7 @@ def test_forgetting_does_not_wait_for_who_reads(store: NoteStore, path: Path) ->
         assert reading.execute("SELECT count(*) FROM notes").fetchone() == (1,)
         begun = time.monotonic()
         store.forget("a", "k")
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < platform_schema.BUSY_SECONDS - 1.0
     store.remember("a", "k", "anew")
     assert store.recall("a", "k").value == "anew"
 

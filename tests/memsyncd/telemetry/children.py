@@ -19,8 +19,11 @@ import os, sys, uuid
 from pathlib import Path
 from memsyncd.clock import Clock
 from memsyncd.redaction import redact
+from memsyncd.telemetry import recorder as recording
 from memsyncd.telemetry.recorder import Recorder
 from memsyncd.telemetry.salt import Salt
+
+recording._ATTEMPTS = 100_000  # whoever holds the file may be without a processor for longer than is waited for it
 
 def recorder(spool):
     salt = Salt(spool / "telemetry-salt")

@@ -16,6 +16,7 @@ import pytest
 
 from memsyncd.clock import Clock
 from memsyncd.redaction import redact
+from memsyncd.telemetry import recorder as recording
 from memsyncd.telemetry.cleaning import clean
 from memsyncd.telemetry.recorder import MAX_DROPPED, MAX_LINE_BYTES, MAX_SPOOL_BYTES, Recorder, dropped
 from memsyncd.telemetry.salt import Salt
@@ -395,9 +396,12 @@ def test_a_spool_that_others_could_read_is_made_private(tmp_path: Path) -> None:
     assert (tmp_path / "telemetry.jsonl").stat().st_mode & 0o777 == 0o600
 
 
-def test_another_recorder_at_the_file_is_let_finish(tmp_path: Path, locked: int) -> None:
+def test_another_recorder_at_the_file_is_let_finish(
+    tmp_path: Path, locked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One line is written at a time: the event waits the instant another takes, and stands on a line of its own though
     that one was cut short."""
+    monkeypatch.setattr(recording, "_ATTEMPTS", 100_000)  # an instant of a busy machine
     os.write(locked, b'{"event": "code.torn')
     release = threading.Timer(0.005, fcntl.flock, (locked, fcntl.LOCK_UN))
     release.start()

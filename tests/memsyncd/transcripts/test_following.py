@@ -106,9 +106,9 @@ def test_the_tail_of_a_large_file_costs_milliseconds_and_little_memory(tmp_path:
         file.write(b"\n" + tail)
     known = replace(look(path).reached, offset=100_000_001, taken=())
     tracemalloc.start()
-    begun = time.perf_counter()
+    begun = time.thread_time()
     found = look(path, known=known)
-    seconds = time.perf_counter() - begun
+    seconds = time.thread_time() - begun
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(found.exchanges) == 2
