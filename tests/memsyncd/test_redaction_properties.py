@@ -114,6 +114,8 @@ UNITS = [
     "pass ", "pass: a", "pass a1B2c3D4e5F6", "user: a, pass ", "user: a, ", "key is ", "key: A1b2", "key=a1B2c3D4", "key a1B2c3D4e5F6g7H8i9J0k1", "creds ", "creds: a:", "creds a/ b", "creds: a1B2:", "db pass ",
 ]  # fmt: skip
 SMALL, LARGE = 16_384, 65_536
+TRIES = 4
+"""A square is one in each; a neighbour that has the processor's caches is not."""
 
 
 def cost(text: str) -> float:
@@ -128,12 +130,16 @@ def cost(text: str) -> float:
     return best
 
 
+def grows_too_much(unit: str, size: int, larger: int, times: float) -> bool:
+    """Whether the larger text of so many characters costs so many times as much."""
+    small, large = (cost((unit * (each // len(unit) + 1))[:each]) for each in (size, larger))
+    return large >= 0.02 and large >= times * small
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_cost_is_linear_in_the_length(unit: str) -> None:
     """Four times the text costs about four times as much, for each text that a careless pattern would choke on."""
-    small = cost((unit * (SMALL // len(unit) + 1))[:SMALL])
-    large = cost((unit * (LARGE // len(unit) + 1))[:LARGE])
-    assert large < 0.02 or large < 9 * small, f"{small * 1000:.1f} ms became {large * 1000:.1f} ms"
+    assert not all(grows_too_much(unit, SMALL, LARGE, 9) for _ in range(TRIES))
 
 
 @given(units=st.lists(st.sampled_from(UNITS), min_size=2, max_size=3))
@@ -141,9 +147,7 @@ def test_the_cost_is_linear_in_the_length(unit: str) -> None:
 def test_mixed_bad_texts_cost_no_more_than_some_microseconds_a_character(units: list[str]) -> None:
     """No mixture of them is quadratic either."""
     unit = "".join(units)
-    small = cost((unit * (SMALL // 4 // len(unit) + 1))[: SMALL // 4])
-    large = cost((unit * (SMALL // len(unit) + 1))[:SMALL])
-    assert large < 0.02 or large < 10 * small
+    assert not all(grows_too_much(unit, SMALL // 4, SMALL, 10) for _ in range(TRIES))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.end_to_end.conftest import Home
 from tests.security import page
 
 CODES = {0, 1, 3, 78}
-SECONDS = 25
+SECONDS = 60
 
 KINDS: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
