@@ -2,10 +2,10 @@
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
@@ -67,19 +67,34 @@ def many(number: int) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in (header("local", 1_800_000_000.0), *rows))
 
 
+KILLED = """
+import os, signal, sys
+from daemon.__main__ import main
+from memsyncd.platforms.local.exchange import Arrival(Enum)
+taken_in, calls = Arrival(Enum).take_in, []
+def take_in(self, given):
+    if calls:
+        os.kill(os.getpid(), signal.SIGKILL)
+    calls.append(given)
+    return taken_in(self, given)
+Arrival(Enum).take_in = take_in
+main(["import", sys.argv[1]])
+"""
+"""An import that is killed after its first commit."""
+
+
 def test_an_import_that_was_killed_is_finished_by_the_next(tmp_path: Path) -> None:
     """What was on the disk by then is known, the rest comes, nothing comes twice, and no temporary file stays."""
     number = 5_000
     (tmp_path / "export").write_text(many(number) + "no memory\n")
-    importing = subprocess.Popen(
-        [sys.executable, "-m", "daemon", "import", str(tmp_path / "export")],
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "export")],
         env={**os.environ, "MEMSYNCD_HOME": str(tmp_path / "m"), "HOME": str(tmp_path)},
+        check=False,
+        timeout=60,
     )
-    while not (stored := rows_in(tmp_path)):
-        assert importing.poll() is None
-        time.sleep(0.002)
-    importing.kill()
-    importing.wait(timeout=30)
+    assert killed.returncode == -signal.SIGKILL
+    stored = rows_in(tmp_path)
     assert 0 < stored < number
     answer = brought(tmp_path, tmp_path / "export")
     assert answer["memories"]["unchanged"] >= stored and sum(answer["memories"].values()) == number
