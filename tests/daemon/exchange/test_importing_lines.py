@@ -70,14 +70,14 @@ def many(number: int) -> str:
 KILLED = """
 import os, signal, sys
 from daemon.__main__ import main
-from memsyncd.platforms.local.exchange import Arrival(Enum)
-taken_in, calls = Arrival(Enum).take_in, []
+from memsyncd.platforms.local.exchange import Intake
+taken_in, calls = Intake.take_in, []
 def take_in(self, given):
     if calls:
         os.kill(os.getpid(), signal.SIGKILL)
     calls.append(given)
     return taken_in(self, given)
-Arrival(Enum).take_in = take_in
+Intake.take_in = take_in
 main(["import", sys.argv[1]])
 """
 """An import that is killed after its first commit."""
