@@ -120,7 +120,7 @@ SAID = "From now on we always use PostgreSQL 16 for the orders service."
 
 
 @contextmanager
-def with_model(*, limits: Limits | None = None, call_seconds: float = 5.0) -> Iterator[WithModel]:
+def with_model(*, limits: Limits | None = None, call_seconds: float = 60.0) -> Iterator[WithModel]:
     with tempfile.TemporaryDirectory(dir=MEMORY) as directory, FakeModel() as fake:
         made = WithModel(Path(directory), fake, limits or Limits(), call_seconds)
         try:
@@ -192,15 +192,15 @@ def test_a_model_that_is_away_costs_one_cooldown_once(model: WithModel) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "seconds", "kind"),
     [
-        (behave.hang(), 0.3, "extractor_slow"),
-        (behave.cut(), 5.0, "extractor_slow"),
-        (behave.busy(500), 5.0, "extractor_away"),
-        (behave.busy(429), 5.0, "extractor_away"),
-        (behave.refuse_key(), 5.0, "extractor_away"),
-        (behave.answer(200, b"not json"), 5.0, "extractor_away"),
-        (behave.html(), 5.0, "extractor_away"),
-        (behave.reject(400, "context length exceeded"), 5.0, "extractor_refused"),
-        (says("nonsense"), 5.0, "extractor_nonsense"),
+        (behave.hang(), 1.5, "extractor_slow"),
+        (behave.cut(), 60.0, "extractor_slow"),
+        (behave.busy(500), 60.0, "extractor_away"),
+        (behave.busy(429), 60.0, "extractor_away"),
+        (behave.refuse_key(), 60.0, "extractor_away"),
+        (behave.answer(200, b"not json"), 60.0, "extractor_away"),
+        (behave.html(), 60.0, "extractor_away"),
+        (behave.reject(400, "context length exceeded"), 60.0, "extractor_refused"),
+        (says("nonsense"), 60.0, "extractor_nonsense"),
     ],
 )
 def test_whatever_the_model_does_the_batch_is_delivered(behaviour: behave.Behaviour, seconds: float, kind: str) -> None:

@@ -36,12 +36,12 @@ class Making:
         self.client = ModelClient(fake.url, MODEL, Key(), HttpSettings(), clock)
         self.budget = Budget(directory / "memory.sqlite3", clock, limits or Limits())
         self.extractor = Extractor(
-            self.client, self.budget, clock, redact=redact, piece_tokens=piece_tokens, call_seconds=5.0
+            self.client, self.budget, clock, redact=redact, piece_tokens=piece_tokens, call_seconds=60.0
         )
         self.stopping = threading.Event()
         self.answers = 0
 
-    def made(self, *messages: Message, seconds: float = 5.0) -> Made:
+    def made(self, *messages: Message, seconds: float = 60.0) -> Made:
         return self.extractor.memories(batch(*messages), seconds, answered=self._answered, stopping=self.stopping)
 
     def _answered(self) -> None:
