@@ -25,6 +25,7 @@ from jobs.queue.claims import JobContext
 from jobs.queue.policy import Policy
 from jobs.queue.sqlite_queue import SqliteQueue
 from jobs.queue.workers import Workers
+from memsyncd import turn
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
 
@@ -73,7 +74,7 @@ def at_work(queue: SqliteQueue, count: int, act: Callable[[JobContext], None]) -
         act(context)
         return Done()
 
-    workers = Workers(queue, {"work": handler}, count, clock=Clock(), counters=Counters())
+    workers = Workers(queue, {"work": handler}, count, clock=Clock(), counters=Counters(), in_turn=turn.taken)
     workers.start()
     try:
         yield workers

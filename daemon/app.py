@@ -29,6 +29,7 @@ from daemon.upkeep import Upkeep
 from jobs.queue.errors import QueueDamaged
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
+from memsyncd import turn
 from memsyncd.evidence.database import SET_ASIDE as EVIDENCE_SET_ASIDE
 
 STOP_SECONDS = 3.0
@@ -92,6 +93,7 @@ class Daemon:
             counters=parts.counters,
             on_start=self.observer.started,
             on_finish=self.observer.finished,
+            in_turn=turn.taken,
         )
         self.view = LiveView(
             parts,

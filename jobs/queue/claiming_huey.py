@@ -1,5 +1,6 @@
 """Our Huey: its registry, tasks and consumer, with jobs that are claimed where huey's own stores delete them."""
 
+import contextlib
 import datetime as dt
 import functools
 import json
@@ -29,6 +30,9 @@ OnFinish = Callable[[Job, Outcome, float], None]
 Also of a job that died without a run's outcome (crashed its workers, cannot be decoded, of no known kind): GiveUp, 0.0;
 and of one that another's `Done` ended: Done, 0.0.
 """
+
+InTurn = Callable[[], contextlib.AbstractContextManager[object]]
+"""Gives the context in which a run and its settlement compute (`memsyncd.turn.taken`)."""
 
 _logger = logging.getLogger(__name__)
 
@@ -70,8 +74,10 @@ class ClaimingHuey(Huey):
         counters: Counters,
         on_start: OnStart | None,
         on_finish: OnFinish | None,
+        in_turn: InTurn = contextlib.nullcontext,
     ) -> None:
         self._queue = queue
+        self._in_turn = in_turn
         super().__init__("jobs", results=False, serializer=JsonSerializer())
         self._registry = KindRegistry()
         for kind, handler in handlers.items():
@@ -123,6 +129,10 @@ class ClaimingHuey(Huey):
 
     def execute(self, task: ClaimTask, timestamp: object = None) -> None:  # noqa: ARG002  (huey's signature)
         """Run one claimed task and settle it. Raises only what ends the thread."""
+        with self._in_turn():
+            self._run_and_settle(task)
+
+    def _run_and_settle(self, task: ClaimTask) -> None:
         claim = task.claim
         outcome: Outcome | None = None
         settled = False

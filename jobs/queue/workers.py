@@ -1,10 +1,11 @@
 """The life of the workers: huey's consumer with its threads, started, watched and stopped by the daemon."""
 
+import contextlib
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.queue.claiming_huey import ClaimingHuey, OnFinish, OnStart
+from jobs.queue.claiming_huey import ClaimingHuey, InTurn, OnFinish, OnStart
 from jobs.queue.claims import ClaimQueue, Handler
 from jobs.queue.hueys import Consumer, Scheduler, Worker
 from jobs.queue.running import Running
@@ -49,7 +50,7 @@ class Workers:
     """`count` worker threads and one that renews their claims; started once, stopped once.
 
     `on_start` and `on_finish` are called on the thread that runs or finds the job; what they raise is counted and
-    harms nothing.
+    harms nothing. `in_turn` lets runs take turns with those of others.
     Counters: `jobs_unknown_kind`, `observer_failures`, `queue_unavailable`.
     """
 
@@ -63,12 +64,19 @@ class Workers:
         counters: Counters,
         on_start: OnStart | None = None,
         on_finish: OnFinish | None = None,
+        in_turn: InTurn = contextlib.nullcontext,
     ) -> None:
         self._queue = queue
         self._running = Running(clock.monotonic)
         self._started = False
         self._huey = ClaimingHuey(
-            queue, handlers, running=self._running, counters=counters, on_start=on_start, on_finish=on_finish
+            queue,
+            handlers,
+            running=self._running,
+            counters=counters,
+            on_start=on_start,
+            on_finish=on_finish,
+            in_turn=in_turn,
         )
         self._consumer = ClaimingConsumer(self._huey, workers=count, periodic=False, check_worker_health=False)
 

@@ -1,10 +1,11 @@
 """Group commit: many small transactions of many threads share one `BEGIN IMMEDIATE … COMMIT`.
 
-With full sync a commit waits for the disk. While one thread waits, the others only queue up; whoever gets the lock next
-runs all that is queued, so that four workers are not slower than one. One that fails undoes only itself: it is taken
-out, and the others run once more.
+With full sync a commit waits for the disk. While one thread waits, the others have its turn to compute and queue up;
+whoever gets the lock next runs all that is queued, so that four workers are not slower than one. One that fails undoes
+only itself: it is taken out, and the others run once more.
 """
 
+import contextlib
 import sqlite3
 import threading
 from collections import Counter, deque
@@ -14,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from jobs.job import Job
 from jobs.outcomes import Outcome
 from jobs.queue.errors import QueueUnavailable, is_store_error, unavailable
-from memsyncd import damaged_file
+from memsyncd import damaged_file, turn
 
 Result = TypeVar("Result")
 
@@ -93,7 +94,7 @@ class Writer:
     def __init__(self, connection: sqlite3.Connection, publish: Callable[[Sequence[Transaction]], None]) -> None:
         self._connection = connection
         self._publish = publish
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._queued: deque[Operation[Any]] = deque()
         self._closed = False
         self._synced = True
@@ -105,7 +106,7 @@ class Writer:
         and on disk if any of them is `durable`, or failed with the error that their `result` raises."""
         self._queued.extend(operations)
         while not operations[-1].over:
-            with self._turn:
+            with turn.locked(self._lock):
                 if not operations[-1].over:
                     self._commit_batch()
         done = [each.transaction for each in operations if each.error is None and each.transaction is not None]
@@ -114,7 +115,7 @@ class Writer:
 
     def close(self) -> None:
         """Fold the log into the file and close the connection; what comes later is QueueUnavailable."""
-        with self._turn:
+        with self._lock:
             if not self._closed:
                 self._closed = True
                 try:
@@ -126,7 +127,7 @@ class Writer:
 
     def alone(self, statement: str) -> None:
         """Run a statement that may not be inside a transaction (a checkpoint, a vacuum)."""
-        with self._turn:
+        with self._lock:
             self._guarded(lambda: self._connection.executescript(statement))
 
     def _commit_batch(self) -> None:
@@ -169,7 +170,8 @@ class Writer:
             execute("BEGIN IMMEDIATE")
             failed = self._run_all(left)
             if failed is None:
-                execute("COMMIT")
+                with turn.away() if self._synced else contextlib.nullcontext():
+                    execute("COMMIT")
                 return
             execute("ROLLBACK")
             left.remove(failed)

@@ -21,6 +21,7 @@ from typing import Any
 
 import httpcore
 
+from memsyncd import turn
 from memsyncd.platforms import addresses, tls_stream
 from memsyncd.platforms.connections import Connections
 
@@ -102,7 +103,7 @@ class Network(httpcore.NetworkBackend):
 
     def pause(self, seconds: float) -> None:
         """Wait `seconds` or to the call's deadline; raise CallEndedError if the calls are ended meanwhile."""
-        with self._changed:
+        with turn.away(), self._changed:
             self._changed.wait_for(lambda: self.ended, self.remaining(seconds))
             self._raise_if_ended()
 
@@ -126,7 +127,8 @@ class Network(httpcore.NetworkBackend):
         poll = select.poll()
         poll.register(waiting, event)
         poll.register(self._wake_read, select.POLLIN)
-        ready = poll.poll(None if math.isinf(seconds) else math.ceil(seconds * 1000))
+        with turn.away():
+            ready = poll.poll(None if math.isinf(seconds) else math.ceil(seconds * 1000))
         self._raise_if_ended()
         return bool(ready)
 
@@ -184,7 +186,7 @@ class Network(httpcore.NetworkBackend):
     def _addresses(self, host: str, port: int, ends: float) -> tuple[addresses.Address, ...]:
         if own := addresses.literal(host, port):
             return (own,)
-        with self._changed:
+        with turn.away(), self._changed:
             lookup = self._lookups.start(host, port)
             self._changed.wait_for(lambda: lookup.done or self.ended, max(0.0, ends - self._up()))
             self._raise_if_ended()

@@ -4,7 +4,7 @@ import datetime as dt
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +20,7 @@ from jobs.queue.sqlite_queue import SqliteQueue
 from jobs.queue.workers import Workers
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
+from memsyncd.turn import Turn
 from tests.jobs.queue.test_doorbell import Waits
 
 PATIENCE = 60.0
@@ -38,6 +39,7 @@ class Shop:
         self.told: queue.Queue[tuple[Job, Outcome, float]] = queue.Queue()
         self.started: list[Job] = []
         self.workers: Workers | None = None
+        self.turn: Turn | None = None
 
     def open(self, count: int = 1, observer: Callable[..., None] | None = None, **handlers: Handler) -> Workers:
         """Start the workers."""
@@ -49,6 +51,7 @@ class Shop:
             counters=self.counters,
             on_start=observer or self.started.append,
             on_finish=observer or (lambda *values: self.told.put(values)),
+            in_turn=self.turn.taken if self.turn else nullcontext,
         )
         self.workers.start()
         return self.workers
@@ -115,6 +118,40 @@ def test_whatever_a_handler_does_is_one_outcome(shop: Shop, handler: Handler, ou
     shop.queue.enqueue(NewJob("a", "bad"), NewJob("b", "good"))
     assert shop.next()[1] == outcome
     assert shop.next()[0].state is JobState.DONE
+
+
+def test_runs_take_turns(shop: Shop) -> None:
+    """As long as each is over soon: of four workers one computes."""
+    shop.turn = Turn(PATIENCE)
+    inside: list[str] = []
+
+    def work(context: JobContext) -> Outcome:
+        inside.append(context.job.id)
+        return Done(" ".join(inside.pop() for _ in tuple(inside)))
+
+    shop.queue.enqueue(*(NewJob(str(number), "work") for number in range(100)))
+    shop.open(4, work=work)
+    ended = [shop.next()[0] for _ in range(100)]
+    assert [job.reason for job in ended] == [job.id for job in ended]
+
+
+def test_a_run_that_is_stuck_holds_up_no_other(shop: Shop) -> None:
+    """Its turn is waited for a moment only."""
+    shop.turn = Turn(0.01)
+    begun, ends = threading.Event(), threading.Event()
+
+    def stuck(context: JobContext) -> Outcome:
+        begun.set()
+        assert ends.wait(PATIENCE)
+        return Done("late")
+
+    shop.open(2, stuck=stuck, work=lambda context: Done("soon"))
+    shop.queue.enqueue(NewJob("a", "stuck"))
+    assert begun.wait(PATIENCE)
+    shop.queue.enqueue(NewJob("b", "work"), NewJob("c", "work"))
+    assert [shop.next()[0].reason for _ in range(2)] == ["soon", "soon"]
+    ends.set()
+    assert shop.next()[0].reason == "late"
 
 
 def test_an_outcome_that_cannot_be_stored_is_a_failed_attempt(shop: Shop) -> None:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memsyncd import turn
 from memsyncd.clock import Clock
 from memsyncd.platforms import addresses, transport
 from memsyncd.platforms.http_client import HttpClient
@@ -241,6 +242,37 @@ def test_drops_connections_without_breaking_the_calls_on_them() -> None:
     assert answers == [200]
     assert closed.is_set()
     client.close()
+
+
+def test_a_call_that_waits_for_its_answer_leaves_its_turn_to_others(listener: socket.socket) -> None:
+    """And goes on in turn, so that the next one waits no longer than its computing lasts."""
+    client = client_of(listener.getsockname()[1], lambda _family, _address: True)
+    states: list[bool] = []
+
+    def call() -> None:
+        with turn.taken():
+            states.append(client.call("GET", "/", headers={}, seconds=60).status == 200)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    connection, _ = listener.accept()
+    with connection:
+        connection.settimeout(60)
+        while b"\r\n\r\n" not in connection.recv(65536, socket.MSG_PEEK):
+            pass
+        ends = time.monotonic() + SOON
+        while not _had_the_turn():
+            assert time.monotonic() < ends
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        thread.join(60)
+    client.close()
+    assert states == [True]
+
+
+def _had_the_turn() -> bool:
+    """Tell whether it was to be had; nobody waits for it for long."""
+    with turn.taken():
+        return turn.has()
 
 
 def client_of(port: int, is_here: Callable[[int, str], bool]) -> HttpClient:
