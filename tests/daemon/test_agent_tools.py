@@ -141,8 +141,7 @@ def test_a_daemon_that_does_not_answer_is_asked_once(machine: Machine) -> None:
         listening.bind(str(places.status_socket))
         places.status_socket.chmod(0o600)
         listening.listen()
-        thread = threading.Thread(target=hang_up, args=(listening,))
-        thread.start()
+        threading.Thread(target=hang_up, args=(listening,), daemon=True).start()
         queue = machine.call("memory_queue_status")
         assert not queue.is_error
         assert queue.structured is not None
@@ -153,7 +152,6 @@ def test_a_daemon_that_does_not_answer_is_asked_once(machine: Machine) -> None:
         assert "The daemon is there and does not answer." in found.text
         assert str(machine.root) not in found.text
         listening.shutdown(socket.SHUT_RDWR)
-        thread.join()
 
 
 def test_the_store_is_private_from_its_first_note(machine: Machine) -> None:

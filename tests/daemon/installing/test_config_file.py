@@ -254,7 +254,7 @@ def test_of_several_at_the_same_time_one_changes_the_file(
         together = threading.Barrier(6)
 
         def one(together: threading.Barrier = together) -> Change:
-            together.wait(30)
+            together.wait(60)
             return hooks.install(CLAUDE, around)
 
         with ThreadPoolExecutor(6) as pool:
