@@ -57,7 +57,10 @@ class InterceptingProxy:
 
     def _tunnel(self, client: socket.socket) -> None:
         with client, contextlib.suppress(OSError):
-            self.asked.append(client.recv(4096).split(b"\r\n")[0].decode())
+            asked = client.recv(4096)
+            if not asked:  # a client that was stopped before it had asked
+                return
+            self.asked.append(asked.split(b"\r\n")[0].decode())
             client.sendall(_ESTABLISHED)
             with (
                 self._context.wrap_socket(client, server_side=True) as inside,
