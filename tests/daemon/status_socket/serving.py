@@ -107,7 +107,10 @@ def read_response(client: socket.socket) -> tuple[int, bytes, bytes]:
         int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
     )
     while len(body) < length:
-        body += client.recv(65536)
+        more = client.recv(65536)
+        if not more:
+            raise EOFError(data)
+        body += more
     return int(head.split()[1]), head, body
 
 

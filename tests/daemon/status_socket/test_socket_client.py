@@ -80,8 +80,8 @@ def test_json_comes_back(path: Path, serve: Serve) -> None:
 
     def answer(accepted: socket.socket) -> None:
         request = b""
-        while not request.endswith(b"}"):
-            request += accepted.recv(65536)
+        while not request.endswith(b"}") and (more := accepted.recv(65536)):
+            request += more
         seen.append(request)
         answering(b'{"a": 1}')(FakeRead(accepted))  # type: ignore[arg-type]
 

@@ -62,20 +62,27 @@ class Daemon:
                 return
             with connection:
                 connection.settimeout(60)
-                self.questions.append(_question(connection))
                 with contextlib.suppress(OSError):
+                    self.questions.append(_question(connection))
                     self.treat(connection)
 
 
 def _question(connection: socket.socket) -> bytes:
     data = b""
     while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
+        data += _more(connection)
     head, _, body = data.partition(b"\r\n\r\n")
     length = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
     while len(body) < length:
-        body += connection.recv(65536)
+        body += _more(connection)
     return head + b"\r\n\r\n" + body
+
+
+def _more(connection: socket.socket) -> bytes:
+    data = connection.recv(65536)
+    if not data:
+        raise ConnectionResetError
+    return data
 
 
 @pytest.fixture
