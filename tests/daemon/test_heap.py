@@ -14,7 +14,7 @@ from daemon import heap
 barrier = threading.Barrier(4)
 def allocate():
     kept = bytes(10_000)
-    barrier.wait(30)
+    barrier.wait(60)
 threads = [threading.Thread(target=allocate) for _ in range(4)]
 for thread in threads:
     thread.start()

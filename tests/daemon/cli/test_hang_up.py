@@ -35,7 +35,7 @@ def test_a_closed_terminal_ends_it_well(tmp_path: Path) -> None:
     daemon, terminal = started(tmp_path, lambda: None)
     try:
         os.close(terminal)
-        assert daemon.wait(30) == 0
+        assert daemon.wait(60) == 0
     finally:
         daemon.kill()
 
@@ -49,7 +49,7 @@ def test_under_nohup_it_goes_on(tmp_path: Path) -> None:
         [ignored] = [int(line.split()[1], 16) for line in lines if line.startswith("SigIgn:")]
         assert ignored & 1 << signal.SIGHUP - 1
         daemon.send_signal(signal.SIGTERM)
-        assert daemon.wait(30) == 0
+        assert daemon.wait(60) == 0
     finally:
         daemon.kill()
         os.close(terminal)

@@ -111,7 +111,7 @@ def test_hooks_command_prints_the_line(tmp_path: Path) -> None:
     [line] = ended.stdout.decode().splitlines()
     assert line.startswith("/")
     environ = {"HOME": str(tmp_path), "MEMSYNCD_HOME": str(tmp_path / "m")}
-    subprocess.run(["/bin/sh", "-c", line], env=environ, input=b'{"session_id": "s"}', timeout=30, check=True)
+    subprocess.run(["/bin/sh", "-c", line], env=environ, input=b'{"session_id": "s"}', timeout=60, check=True)
     [handoff] = (tmp_path / "m/spools/codex/pending").glob("*.json")
     assert json.loads(handoff.read_bytes())["reason"] == "session-end"
 

@@ -54,7 +54,7 @@ def test_an_export_comes_in_through_a_pipe(tmp_path: Path) -> None:
         env={**os.environ, "MEMSYNCD_HOME": str(tmp_path / "m"), "HOME": str(tmp_path)},
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"1 memory: 1 new.\n", b"")
 

@@ -39,7 +39,7 @@ def run(line: str, given: Any, home: Path) -> tuple[int, bytes, bytes]:
         env={"PATH": os.environ["PATH"], "HOME": str(home)},
         cwd="/",
         capture_output=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     return ended.returncode, ended.stdout, ended.stderr

@@ -184,7 +184,7 @@ def test_a_late_platform_is_not_waited_for(tmp_path: Path) -> None:
     index = indexed(tmp_path, platform)
     search = searching(platform, index)
     search.answer(REQUEST)
-    platform.act = lambda: [FOUND] * end.wait(30)
+    platform.act = lambda: [FOUND] * end.wait(60)
     answers = [search.answer(REQUEST, timeout=0.01) for _ in range(6)]
     end.set()
     index.close()

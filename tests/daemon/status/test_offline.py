@@ -162,7 +162,7 @@ queue.enqueue(NewJob(id="late", kind="flush"))
 os.kill(os.getpid(), 9)
 """
     places.data.mkdir()
-    ended = subprocess.run([sys.executable, "-c", script, str(places.queue_file)], cwd=ROOT, timeout=30, check=False)
+    ended = subprocess.run([sys.executable, "-c", script, str(places.queue_file)], cwd=ROOT, timeout=60, check=False)
     assert ended.returncode == -9
     assert Path(f"{places.queue_file}-wal").stat().st_size > 0
     before = fingerprint(places.data)

@@ -64,7 +64,7 @@ def test_another_process_that_comes_and_goes_takes_no_log_away(embedded: World) 
     file = file_of(embedded)
     schema.prepare(file)
     script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM jobs'); c.close()"
-    subprocess.run([sys.executable, "-c", script, str(file)], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", script, str(file)], check=True, timeout=60)
     assert file.with_name(f"{file.name}-wal").exists()
 
 

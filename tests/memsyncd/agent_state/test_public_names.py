@@ -133,6 +133,6 @@ foreign = {name for name in found if name.partition(".")[0] not in sys.stdlib_mo
 assert all(name.startswith(("memsyncd.agent_state", "memsyncd.ages", "memsyncd.clock", "memsyncd.schema_steps", "memsyncd.sqlite_transaction")) for name in foreign - {"memsyncd", "memsyncd.version"}), foreign
 """
     done = subprocess.run(
-        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")

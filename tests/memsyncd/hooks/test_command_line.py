@@ -18,7 +18,7 @@ def test_the_line_runs_in_a_shell_and_drops(drop: Any) -> None:
     """The printed line, run by a shell in an empty environment, leaves the handoff it names."""
     line = command_line("flush", "claude-code", reason="it's over")
     environment = {"MEMSYNCD_HOME": str(drop.home)}
-    subprocess.run(["/bin/sh", "-c", line], input=b'{"a": 1}', env=environment, check=True, cwd="/", timeout=30)
+    subprocess.run(["/bin/sh", "-c", line], input=b'{"a": 1}', env=environment, check=True, cwd="/", timeout=60)
     handoff = drop.only()
     assert (handoff["action"], handoff["harness"], handoff["reason"]) == ("flush", "claude-code", "it's over")
     assert handoff["hook_input"] == {"a": 1}
@@ -42,7 +42,7 @@ def test_a_line_whose_program_is_gone_is_a_silent_success(gone: str, shell: str,
         pytest.skip(f"no {shell} here")
     words = shlex.split(line := command_line("user-prompt", "claude-code"))
     line = line.replace(words[0] if gone == "interpreter" else words[3], str(tmp_path / "gone"))
-    ended = subprocess.run([program, "-c", line], input=b"{}", capture_output=True, timeout=30, check=False)
+    ended = subprocess.run([program, "-c", line], input=b"{}", capture_output=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 

@@ -62,7 +62,7 @@ def test_the_harness_process_is_found_past_its_shells(drop: Any) -> None:
     """The process in the handoff is the one that ran the shell which ran the hook, with its start time."""
     command = "sh -c '" + " ".join(drop.command("stop", "--harness", "claude-code")) + "; true'; true"
     environment = {"MEMSYNCD_HOME": str(drop.home)}
-    subprocess.run(["/bin/sh", "-c", command], input=b"{}", check=True, env=environment, timeout=30)
+    subprocess.run(["/bin/sh", "-c", command], input=b"{}", check=True, env=environment, timeout=60)
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     process = drop.only()["process"]
     assert (process["pid"], process["started"]) == (os.getpid(), int(fields[19]))
@@ -87,7 +87,7 @@ def test_the_harness_process_is_found_past_helpers(drop: Any, between: list[str]
     not the process whose end is the session's."""
     environment = {"PATH": os.defpath, "MEMSYNCD_HOME": str(drop.home)}
     command = [*between, *drop.command("stop", "--harness", "claude-code")]
-    subprocess.run(command, input=b"{}", check=True, env=environment, timeout=30)
+    subprocess.run(command, input=b"{}", check=True, env=environment, timeout=60)
     assert drop.only()["process"]["pid"] == os.getpid()
 
 
@@ -97,7 +97,7 @@ def test_a_harness_just_begun_is_the_harness(drop: Any) -> None:
     agent = [sys.executable, "-c", HELPER.format("input=b'{}'"), *drop.command("stop", "--harness", "claude-code")]
     environment = {"MEMSYNCD_HOME": str(drop.home)}
     with subprocess.Popen(agent, stdin=subprocess.PIPE, env=environment) as process:
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     assert drop.only()["process"]["pid"] == process.pid
 
 
@@ -118,7 +118,7 @@ def test_no_heavy_module_is_loaded(every: Any) -> None:
     command = every.command("stop", "--harness", "claude-code")
     command.insert(3, "-Ximporttime")
     environment = {"MEMSYNCD_HOME": str(every.home)}
-    process = subprocess.run(command, input=b"{}", capture_output=True, env=environment, check=True, timeout=30)
+    process = subprocess.run(command, input=b"{}", capture_output=True, env=environment, check=True, timeout=60)
     lines = process.stderr.decode().splitlines()
     assert any(line.endswith("memsyncd.hooks.spool") for line in lines)
     assert [line for line in lines if HEAVY.search(line)] == []
@@ -129,7 +129,7 @@ def test_the_command_s_way_in_drops_the_same(drop: Any) -> None:
     code = "import sys; from memsyncd.hooks.drop import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "stop", "--harness", "claude-code"]
     environment = {"MEMSYNCD_HOME": str(drop.home), "PYTHONPATH": str(Path(drop_module.__file__).parents[2])}
-    subprocess.run(command, input=json.dumps(STOP).encode(), env=environment, check=True, timeout=30)
+    subprocess.run(command, input=json.dumps(STOP).encode(), env=environment, check=True, timeout=60)
     assert drop.only()["hook_input"] == STOP
 
 
@@ -223,11 +223,11 @@ def test_a_stalled_disk_does_not_keep_the_hook(drop: Any, tmp_path: Path) -> Non
     """Where a step on the disk never returns, the alarm ends the hook: exit code 0, a line, nothing printed."""
     code = (
         "import sys, time; from memsyncd.hooks import drop, dropping, spool; dropping.DISK_SECONDS = 1\n"
-        "spool.write = lambda *_: time.sleep(60); sys.exit(drop.main(sys.argv[1:]))"
+        "spool.write = lambda *_: time.sleep(600); sys.exit(drop.main(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", code, "stop", "--harness", "claude-code"]
     environment = {"MEMSYNCD_HOME": str(drop.home), "PYTHONPATH": str(Path(drop_module.__file__).parents[2])}
-    subprocess.run(command, input=b"{}", env=environment, check=True, timeout=30)
+    subprocess.run(command, input=b"{}", env=environment, check=True, timeout=60)
     assert [words[1:] for words in drop.log()] == [["stop", "claude-code", "TimeoutError", "-"]]
 
 
@@ -236,7 +236,7 @@ def test_a_broken_installation_is_silent(drop: Any, tmp_path: Path) -> None:
     alone = tmp_path / "drop.py"
     alone.write_bytes(Path(drop_module.__file__).read_bytes())
     command = [sys.executable, "-I", "-S", str(alone), "stop", "--harness", "claude-code"]
-    process = subprocess.run(command, input=b"{}", capture_output=True, check=True, timeout=30)
+    process = subprocess.run(command, input=b"{}", capture_output=True, check=True, timeout=60)
     assert process.stdout + process.stderr == b""
 
 

@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> Git:
             "init.defaultBranch=main",
             *arguments,
         ]
-        done = subprocess.run(command, cwd=cwd, env=environ, check=True, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(command, cwd=cwd, env=environ, check=True, capture_output=True, text=True, timeout=60)
         return done.stdout.strip()
 
     return run

@@ -36,7 +36,7 @@ def run(home: Path) -> Git:
     def run(cwd: Path, *arguments: str) -> str:
         done = subprocess.run(
             ["git", "-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main", *arguments],
-            cwd=cwd, env=environ, check=True, capture_output=True, text=True, timeout=30,
+            cwd=cwd, env=environ, check=True, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
         return done.stdout.strip()
 

@@ -63,7 +63,7 @@ def test_another_process_that_comes_and_goes_takes_no_log_away(store: Store) -> 
     store.tell("s")
     deleting.count(store.path, Whose(run_id="s"))
     script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM memories'); c.close()"
-    subprocess.run([sys.executable, "-c", script, str(store.path)], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", script, str(store.path)], check=True, timeout=60)
     assert Path(f"{store.path}-wal").exists()
     store.tell("t", "We decided that the marmalade bucket holds the receipts.")
     assert deleting.delete(store.path, Whose(run_id="s"), at=NOW)["memories"] == 1
