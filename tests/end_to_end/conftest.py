@@ -115,6 +115,10 @@ class Home:
         status: dict[str, Any] = self.client.get("/status")
         return status
 
+    def counted(self, name: str) -> int:
+        """Return one of the daemon's counters; what it counts may be there a moment before."""
+        return int(self.status()["counters"].get(name, 0))
+
     def is_quiet(self) -> bool:
         """Whether everything dropped was taken in, delivered and confirmed."""
         status = self.status()

@@ -112,7 +112,7 @@ def test_a_worker_whose_platform_is_down_says_so(member: Member) -> None:
     with_a_packet(member("edge", **nowhere))
     worker = member("worker", **nowhere)
     worker.until(lambda: "offline" in problems(worker), "it was not told")
-    assert worker.status()["platform"]["ok"] is False
+    worker.until(lambda: worker.status()["platform"]["ok"] is False, "the platform is called well")
 
 
 @pytest.mark.parametrize("role", ["edge", "worker"])

@@ -47,10 +47,10 @@ def test_a_session_is_delivered_confirmed_and_found(own: Home, server: FakeMem0S
     one_session(own)
     own.until(lambda: delivered_once(server) and own.is_quiet(), "not delivered")
     own.until(lambda: not list((own.spool() / "pending").iterdir()), "the handoff was kept")
+    own.until(lambda: not own.status()["problems"], "something is wrong")
     status = own.status()
     assert (status["platform"]["kind"], status["platform"]["url"]) == ("mem0-server", server.url)
     assert status["platform"]["ok"] is True
-    assert not status["problems"]
     assert {server.route_of(request)[0] for request in server.requests()} == {"add"}
     asked = {"query": "package manager of the web client", "cwd": str(own.project)}
     found = own.client.post("/search", asked)
@@ -83,7 +83,7 @@ def test_a_server_without_authentication_needs_no_key(own: Home, server: FakeMem
     own.start()
     one_session(own)
     own.until(lambda: delivered_once(server) and own.is_quiet(), "not delivered")
-    assert not own.status()["problems"]
+    own.until(lambda: not own.status()["problems"], "something is wrong")
     assert all("x-api-key" not in request.headers for request in server.requests())
 
 

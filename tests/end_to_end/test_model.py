@@ -87,7 +87,7 @@ def test_a_daemon_stopped_and_killed_while_the_model_thinks_loses_nothing(home: 
     home.until_quiet()
     assert [memory["memory"] for memory in memories(home)] == [SAID]
     assert makers(home) == ["model"]
-    assert home.status()["counters"]["packets_delivered"] == 1
+    home.until(lambda: home.counted("packets_delivered") == 1, "it was not counted once")
     assert home.status()["jobs"]["dead"] == 0
 
 

@@ -181,4 +181,4 @@ def test_a_proxy_with_certificates_of_its_own(proxied: tuple[Home, InterceptingP
     home.start()
     home.until(lambda: batches_once(home) == 1 and home.is_quiet(), "not delivered")
     assert set(proxy.asked) == {f"CONNECT {HOST}:443 HTTP/1.1"}
-    assert not problem(home, "offline")
+    home.until(lambda: not problem(home, "offline"), "it is told still")
