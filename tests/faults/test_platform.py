@@ -102,3 +102,4 @@ def test_a_certificate_of_another_name(impatient: Home, tmp_path: Path) -> None:
         front.show(right)
         until_delivered(home, "waits")
         until_well(home, "offline")
+        home.stop()  # before the server goes, which would leave open what is only being opened
