@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
-from memsyncd.hooks import error_log
+from memsyncd.hooks import error_log, spool
 
 SOCKET_BUDGET = 100
 """Longest socket path in bytes. Linux takes 107, macOS 103 (services.md section 6); the rest is for a peer's prefix."""
@@ -54,10 +54,14 @@ def resolve(environ: Mapping[str, str], home: Path, uid: int, platform: str) -> 
     """Return the places for `platform` (a `sys.platform` value) and the user `uid` whose home is `home`.
 
     Creates nothing; looks only at who owns a candidate runtime directory. Raises ConfigurationError where
-    MEMSYNCD_HOME is not absolute: hooks run in other directories and would take it for another place.
+    MEMSYNCD_HOME or the home is not absolute (hooks run in other directories and would take it for another place), and
+    where no database can be opened in the data directory, whose path is too long or not UTF-8.
     """
+    if not home.is_absolute():
+        raise ConfigurationError(_no_home(environ, uid))
     whole = _whole_home(environ)
     data = whole or _data(environ, home, platform)
+    _check_path(data)
     wanted = _runtime(environ, uid, platform, whole, data) / _SOCKET
     socket = wanted if len(bytes(wanted)) <= SOCKET_BUDGET else _short_socket(wanted, uid)
     error_logs = _hook_error_logs(environ, data, is_whole=whole is not None)
@@ -77,6 +81,24 @@ def resolve(environ: Mapping[str, str], home: Path, uid: int, platform: str) -> 
         hook_error_logs=error_logs,
         logs=None if whole else _logs(environ, home, platform),
     )
+
+
+def _no_home(environ: Mapping[str, str], uid: int) -> str:
+    if environ.get("HOME"):
+        return f"HOME is {environ['HOME']!r}: give an absolute path."
+    return f"HOME is not set, and there is no user {uid} on this machine: set HOME to an absolute path."
+
+
+def _check_path(data: Path) -> None:
+    """Refuse what SQLite does not open, which goes by the path behind links."""
+    for path in dict.fromkeys((bytes(data), os.fsencode(os.path.realpath(data)))):
+        if not spool.can_be_served(path):
+            shown = path.decode(errors="backslashreplace")
+            fault = f"is longer than {spool.MAX_DATA} bytes" if len(path) > spool.MAX_DATA else "is not UTF-8"
+            raise ConfigurationError(
+                f"The data directory's path {fault}, and no database can be opened there: {shown}. "
+                "Set MEMSYNCD_HOME to another directory."
+            )
 
 
 def _whole_home(environ: Mapping[str, str]) -> Path | None:

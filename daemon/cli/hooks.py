@@ -55,6 +55,7 @@ def command(around: Surroundings, action: str, harness: str, reason: str | None)
         click.echo(f"memsyncd: {action} is no action known here: it is recorded as such and sent nowhere.", err=True)
     if reason and reason not in REASONS:
         click.echo(f"memsyncd: {reason} is no reason known here; known are {', '.join(sorted(REASONS))}.", err=True)
+    around.places()  # leaves where there is none for what the line would leave
     try:
         click.echo(command_line(action, harness, reason=reason or "", home=around.environ.get("MEMSYNCD_HOME", "")))
     except ValueError as error:

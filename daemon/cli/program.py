@@ -3,11 +3,9 @@
 import contextlib
 import errno
 import importlib
-import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +13,7 @@ import click
 from daemon.cli import exits, outlet
 from daemon.cli.notice import tell_of_trouble
 from daemon.cli.output import silence
-from daemon.cli.surroundings import Surroundings
+from daemon.cli.surroundings import Surroundings, of_this_process
 from daemon.cli.wording import clean
 from memsyncd.version import __version__
 
@@ -96,9 +94,7 @@ def program(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> int:
     """Run the command line and return its exit code; sentences, never tracebacks, for what people can get wrong."""
-    around = surroundings or Surroundings(
-        environ=dict(os.environ), home=Path.home(), uid=os.getuid(), platform=sys.platform
-    )
+    around = surroundings or of_this_process()
     try:
         outlet.guard(is_needed=next(iter(arguments), "") != SERVICE)
         code = program.main(args=list(arguments), prog_name="memsyncd", standalone_mode=False, obj=around)

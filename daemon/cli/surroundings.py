@@ -1,6 +1,8 @@
 """Where a command runs: environment, home, user and system, and what follows from them, looked up when asked for."""
 
 import os
+import pwd
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +41,23 @@ class Surroundings:
         from daemon.settings import load  # noqa: PLC0415  (only when a command needs it)
 
         return load(self.places(), self.environ, overrides)
+
+
+def of_this_process() -> Surroundings:
+    """Return where this command runs."""
+    environ, uid = dict(os.environ), os.getuid()
+    return Surroundings(environ=environ, home=home_of(environ, uid), uid=uid, platform=sys.platform)
+
+
+def home_of(environ: Mapping[str, str], uid: int) -> Path:
+    """Return the user's home as hooks know it: HOME unless it is empty, else the user database's; an empty
+    path, which `daemon.places` refuses, where neither tells one."""
+    if environ.get("HOME"):
+        return Path(environ["HOME"])
+    try:
+        return Path(pwd.getpwuid(uid).pw_dir or "/")
+    except KeyError:
+        return Path()
 
 
 def here() -> str:

@@ -26,7 +26,11 @@ MAX_HOME = 400
 
 
 def append(data: bytes, environ: Mapping[bytes, bytes], event: envelope.Event, error: BaseException) -> None:
-    """Add a line about `error` in the first place that takes it. Never raises OSError."""
+    """Add a line about `error` in the first place that takes it. Never raises OSError.
+
+    About a data directory that no daemon can serve the line is everybody's, for no `doctor` asks there.
+    """
+    data = data if spool.can_be_served(data) else b""
     text = line(event, error)
     named = text[:-1] + b" " + home_word(data) + b"\n" if data else text
     umask = os.umask(0o077)

@@ -9,9 +9,20 @@ if TYPE_CHECKING:
 KIND, FIFO, LINK = 0o170000, 0o010000, 0o120000
 """inode(7): the mask of a file's kind, and two kinds. (`stat` would be an import.)"""
 
+MAX_DATA = 420
+"""Longest data directory in bytes: SQLite opens no path over 504, and the longest in it is a damaged evidence file's in
+the spool of a harness with the longest name."""
+
+
+class NoPlaceError(ValueError):
+    """There is no directory for handoffs, for no daemon could serve the one that is named."""
+
 
 def data_directory(environ: "Mapping[bytes, bytes]", platform: str) -> bytes:
-    """Return the data directory (CONTRACT: "Directories"). `STATE_DIRECTORY` is the daemon's, not a hook's."""
+    """Return the data directory (CONTRACT: "Directories"). `STATE_DIRECTORY` is the daemon's, not a hook's.
+
+    Empty where the user database is needed and does not know the user.
+    """
     home = environ.get(b"MEMSYNCD_HOME")
     if home:
         return home
@@ -22,17 +33,33 @@ def data_directory(environ: "Mapping[bytes, bytes]", platform: str) -> bytes:
     if not home:
         import pwd  # noqa: PLC0415  (only where HOME is missing)
 
-        home = pwd.getpwuid(posix.geteuid()).pw_dir.encode("utf-8", "surrogateescape")
+        try:
+            home = pwd.getpwuid(posix.geteuid()).pw_dir.encode("utf-8", "surrogateescape")
+        except KeyError:
+            return b""
     place = b"/Library/Application Support/memsyncd" if platform == "darwin" else b"/.local/share/memsyncd"
     return home + place
+
+
+def can_be_served(data: bytes) -> bool:
+    """Tell whether a daemon can have its files there. A relative one would be another in each project, SQLite opens
+    nothing below one that is too long or not UTF-8, and `daemon.places` refuses all three."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return data[:1] == b"/" and len(data) <= MAX_DATA
 
 
 def open_pending(data: bytes, harness: str) -> int:
     """Return a descriptor of the spool's `pending`, made where it is missing; -1 while capture is paused.
 
     The marker `paused` counts in the spool, and in the data directory for a spool that does not exist yet. Raises
-    OSError, of which PermissionError also where another user has put something in the way.
+    NoPlaceError where no daemon could serve it, and OSError, of which PermissionError also where another user has put
+    something in the way.
     """
+    if not can_be_served(data):
+        raise NoPlaceError
     if _is_paused(data + b"/paused", None):
         return -1
     spools = data + b"/spools"
