@@ -17,7 +17,7 @@ from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
 from daemon.lock import DaemonLock
 from daemon.notify import ListeningSocket, Manager, Notifier
-from daemon.observer import Observer, summary
+from daemon.observer import Observer, not_taken_in, summary
 from daemon.places import Places
 from daemon.rounds import Rounds
 from daemon.settings import Settings
@@ -161,7 +161,12 @@ class Daemon:
         if self._lost:
             log.error("lock-lost", why=self._lost)
             return 1
-        return 1 if once and (self.observer.gave_up or EVIDENCE_SET_ASIDE in self.parts.counters.snapshot()) else 0
+        return 1 if once and self._has_failed() else 0
+
+    def _has_failed(self) -> bool:
+        """Whether anything was given up, set aside as damaged, or not taken in (CONTRACT: `run --once`)."""
+        parts = self.parts
+        return self.observer.gave_up or EVIDENCE_SET_ASIDE in parts.counters.snapshot() or bool(not_taken_in(parts))
 
     def _start(self) -> None:
         voided = self.parts.queue.void_claims()

@@ -1,11 +1,14 @@
 """What is told of every job: one log line an attempt, the counters, the journal, and the end of a held handoff."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
 from daemon.compose import Parts
+from daemon.forgetting import trouble as forgetting_trouble
+from daemon.intake import spool_trouble
 from daemon.status.kept_copies import kept_copies
+from daemon.status.parts import Finding
 from daemon.status.problems import problem_of
 from daemon.telemetry.starting import KIND as TELEMETRY
 from jobs.delivery import CHECKPOINT, FLUSH
@@ -79,7 +82,8 @@ class Observer:
 
 def summary(parts: Parts) -> str:
     """Say what a run has done, for people: delivered, refused, put off and why (CONTRACT: `run --once`); and, a line
-    each, which damaged files are kept, for what is in them is not delivered by any run."""
+    each, what kept it from taking anything in, and which damaged files are kept, for what is in them is not delivered
+    by any run."""
     counted = parts.counters.snapshot()
     words = [
         (counted.get("packets_delivered", 0), "delivered"),
@@ -92,10 +96,18 @@ def summary(parts: Parts) -> str:
     held = parts.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=1_000)
     if held:
         told.append(f"{len(held):,} put off ({held[0].reason})")
-    kept = (problem_of(finding) for finding in kept_copies(parts.places, parts.served.spools()))
+    left = [problem_of(finding) for finding in not_taken_in(parts)]
+    kept = [problem_of(finding) for finding in kept_copies(parts.places, parts.served.spools())]
     lines = [f"Packets: {', '.join(told)}."] if told else []
-    lines = [*lines, *_batches(parts, counted)] or ["Nothing was due."]
-    return "\n".join(lines + [f"{problem.message} {problem.remedy}" for problem in kept])
+    lines += _batches(parts, counted)
+    lines += [] if lines or left else ["Nothing was due."]
+    return "\n".join(lines + [f"{problem.message} {problem.remedy}" for problem in (*left, *kept)])
+
+
+def not_taken_in(parts: Parts) -> Sequence[Finding]:
+    """Return why what waits in the spools, or in one of them, was not taken in."""
+    codes = spool_trouble.CODES | forgetting_trouble.CODES
+    return [finding for finding in parts.findings.all() if finding.code in codes]
 
 
 def _batches(parts: Parts, counted: Mapping[str, int]) -> list[str]:

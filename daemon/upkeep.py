@@ -12,8 +12,10 @@ from daemon.compose import Parts
 from daemon.descriptor_watch import USED_UP, look_at_descriptors
 from daemon.disk_watch import look_at_free_space, look_at_hook_errors
 from daemon.extracting.starting import at_start as extractor_at_start
+from daemon.forgetting import trouble as forgetting_trouble
 from daemon.forgetting.excluding import purge_excluded
 from daemon.forgetting.forgetting import LEFT_OVER_SECONDS, Forgetting
+from daemon.forgetting.tombstones import UnreadableTombstones
 from daemon.intake.spool import Spool
 from daemon.key_watch import KeyWatch
 from daemon.load_watch import LoadWatch
@@ -225,10 +227,15 @@ class Upkeep:
     def _finish_forgetting(self, forgetting: Forgetting, older_than: float = 0.0) -> None:
         """Finish what somebody asked to forget and nobody came to the end of: at start before anything comes in, later
         between two scans (this is the ingest's own thread: whatever it took in is stored)."""
-        if self._parts.tombstones.unfinished():
-            tried = forgetting.finish(older_than=older_than)
+        tombstones = self._parts.tombstones
+        try:
+            tried = forgetting.finish(older_than=older_than) if tombstones.unfinished() else 0
             if tried:
-                log.info("forgetting-tried-again", requests=tried, left=len(self._parts.tombstones.unfinished()))
+                log.info("forgetting-tried-again", requests=tried, left=len(tombstones.unfinished()))
+        except UnreadableTombstones as error:
+            forgetting_trouble.tell(self._parts.findings, error)
+        else:
+            forgetting_trouble.over(self._parts.findings)
 
     def is_all_done(self, running: Callable[[], int]) -> bool:
         """Whether nothing is left that this run could still bring to an end (`run --once`). `running` tells how many

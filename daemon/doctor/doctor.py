@@ -8,6 +8,7 @@ from daemon.doctor import (
     databases,
     deep,
     directories,
+    forgotten,
     hooks,
     machine,
     project,
@@ -18,7 +19,7 @@ from daemon.doctor.check import Check
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import ALL_SECONDS, Probe, examine
 
-GROUPS = (machine, configuration, directories, databases, running, service, hooks, account, project)
+GROUPS = (machine, configuration, directories, databases, forgotten, running, service, hooks, account, project)
 
 
 def probes(examined: Examination, *, is_deep: bool = False) -> list[Probe]:

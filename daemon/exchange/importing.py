@@ -6,6 +6,7 @@ from typing import Any
 
 from daemon.exchange.form import HEADER
 from daemon.exchange.lines import ASIDE, ImportFailed, Lines, OnProgress
+from daemon.forgetting.tombstones import UnreadableTombstones
 from daemon.places import Places
 from daemon.private_directory import make_private
 from daemon.settings import Settings
@@ -35,6 +36,8 @@ def import_from(
                 return _old_notes(source, store, places.data / ASIDE, on_progress)
             is_local = settings.platform.kind == "local"
             return Lines(places, store, on_progress, is_local=is_local).take_in(source)
+    except UnreadableTombstones as error:
+        raise ImportFailed(f"Nothing is brought in: {error}.") from error
     except FileNotFoundError as error:
         raise ImportFailed(f"There is no {source}.") from error
     except OSError as error:

@@ -60,6 +60,8 @@ class Lines:
 
     def take_in(self, source: Path) -> dict[str, Any]:
         """Bring them in; return what became of them. Raises ImportFailed, OSError, NoteError and PlatformError."""
+        if self._is_local:
+            self._tombstones.unfinished()  # raises where nobody knows what must not come back
         self._refused = Entries(self._aside, source.name)
         with closing(self._intake), closing(self._refused), source.open("rb") as file:
             size, read = os.fstat(file.fileno()).st_size, 0

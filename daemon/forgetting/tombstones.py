@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from daemon.forgetting.target import MEMORY, PROJECT, SESSION, Target
 from memsyncd import regular_file
@@ -35,7 +36,16 @@ class _State:
 
 
 class UnreadableTombstones(OSError):
-    """The file is damaged, or of a newer version: nothing is taken in before somebody has looked."""
+    """Nobody knows what was forgotten, so nothing is taken in before somebody has looked. `why` is said of `path`."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} {why}; `memsyncd doctor` says what to do")
+        self.path = path
+        self.why = why
+
+
+class NewerTombstones(UnreadableTombstones):
+    """A newer version wrote the file."""
 
 
 class Tombstones:
@@ -157,12 +167,22 @@ def _stamp(path: Path) -> object:
 
 def _state(path: Path) -> _State:
     try:
-        document = regular_file.document(path, MAX_BYTES)
-        if document["v"] != VERSION:
-            raise UnreadableTombstones(f"{path} is from a newer version of memsyncd: update memsyncd.")
-        stones = {str(name): float(at) for name, at in document["tombstones"].items()}
-        return _State(stones, [Target.of(each) for each in document["unfinished"]])
+        return _parsed(path, regular_file.document(path, MAX_BYTES))
     except FileNotFoundError:
         return _State({}, ())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnreadableTombstones(f"{path} cannot be read ({type(error).__name__}): what was forgotten?") from error
+    except UnreadableTombstones:
+        raise
+    except OSError as error:
+        raise UnreadableTombstones(path, f"cannot be read ({error.strerror or error})") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnreadableTombstones(path, "is damaged") from error
+
+
+def _parsed(path: Path, document: Any) -> _State:
+    version = int(document["v"])
+    if version > VERSION:
+        raise NewerTombstones(path, "is of a newer version")
+    if version != VERSION:
+        raise ValueError("no version that there ever was")
+    stones = {str(name): float(at) for name, at in document["tombstones"].items()}
+    return _State(stones, [Target.of(each) for each in document["unfinished"]])

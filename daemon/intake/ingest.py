@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from daemon.forgetting import trouble as forgetting_trouble
+from daemon.forgetting.tombstones import UnreadableTombstones
 from daemon.intake import spool_trouble
 from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
@@ -128,6 +130,9 @@ class Ingest:
             self._unlinking.settle()
             self._checkpoint_answered(spool, store)
             spool_trouble.over(self.findings, spool.path)
+        except UnreadableTombstones as error:
+            self._put_off(spool)
+            forgetting_trouble.tell(self.findings, error)
         except OF_THE_STORES as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
             self._put_off(spool)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from daemon import lock
 from daemon.configuration_error import ConfigurationError
+from daemon.forgetting import trouble as forgetting_trouble
 from daemon.intake import spool_trouble
 from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
 from daemon.intake.spool import Spool, age_at
@@ -63,6 +64,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     spools = spools_to_serve(places, settings)
     queue = _queue(places.queue_file, spools, now, findings)
     findings += kept_copies(places, spools)
+    findings += forgetting_trouble.found(places.data)
     pauses = Pauses(places.data).state()
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None

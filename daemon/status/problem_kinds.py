@@ -123,6 +123,16 @@ KINDS: dict[str, Kind] = {
         "The detail says why: free some space, or see who holds its file (`fuser`; `memsyncd config path` tells the "
         "data directory it is in). Then this goes on by itself, and what waits is kept.",
     ),
+    "forgotten-unreadable": _red(
+        "Nothing is taken in, for nobody knows what was forgotten and must not come back",
+        "Put the file back from a backup; where it is whole, make it yours and readable (`ls -l {where}`). Without a "
+        "backup, `mv {where} {where}.old` and forget again what must not come back (`memsyncd forget`). It is noticed "
+        "within 15 s, and what waits is kept.",
+    ),
+    "forgotten-newer": _red(
+        "Nothing is taken in, for only a newer version knows what was forgotten and must not come back",
+        "Upgrade memsyncd (`memsyncd --version` tells yours) and start `memsyncd run` again; what waits is kept.",
+    ),
     "newer-evidence": _red(
         "The evidence in {where} was written by a newer version and is left untouched",
         "Upgrade memsyncd (`memsyncd --version` tells yours) and start `memsyncd run` again.",

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from daemon.forgetting import trouble as forgetting_trouble
+from daemon.intake import spool_trouble
 from daemon.status.parts import Finding, GivenUp, Phase, PlatformPart, SpoolPart, StatusParts
 from daemon.status.problem_kinds import KINDS, Kind
 from jobs.queue.contract import Destination
@@ -173,7 +175,10 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
     if parts.jobs.ready and parts.jobs.oldest_ready_seconds >= quiet:  # those held by a cooldown are not ready
         yield Finding("no-progress", since=parts.now - parts.jobs.oldest_ready_seconds)
         return
-    taken = (spool for spool in parts.spools if not spool.paused and spool.path not in parts.unserved)
+    if any(finding.code in forgetting_trouble.CODES for finding in parts.findings):
+        return
+    kept_out = {*parts.unserved, *(each.where for each in parts.findings if each.code in spool_trouble.CODES)}
+    taken = (spool for spool in parts.spools if not spool.paused and spool.path not in kept_out)
     oldest = max((spool.oldest_pending_seconds for spool in taken), default=0.0)
     if oldest >= QUIET_SECONDS:
         yield Finding("no-progress", since=parts.now - oldest, detail="handoffs are not taken in")

@@ -1,6 +1,7 @@
 """Databases: a page overwritten under a running daemon, its log too, and one that another program holds."""
 
 import errno
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -209,6 +210,34 @@ def test_evidence_overwritten_before_a_run_that_ends(hosted: Home) -> None:
     evidence.with_name(name).unlink()
     assert name not in hosted.run("run", "--once").stdout
     assert "evidence-renewed" not in hosted.run("status", "--json").stdout
+
+
+@pytest.mark.parametrize("content", [b"{torn", b""], ids=["torn", "empty"])
+def test_what_was_forgotten_damaged(hosted: Home, content: bytes) -> None:
+    """What would come back is not let in: every command tells the file, nobody blames a spool, and typing what they
+    say lets in what waited."""
+    assert hosted.run("forget", "--session", "gone", "--yes").returncode == 0
+    hosted.start()
+    path = hosted.places.data / "forgotten.json"
+    path.write_bytes(content)
+    session(hosted, "waits")
+    until_told(hosted, "forgotten-unreadable", f"{path} is damaged", "memsyncd forget")
+    hosted.stop()
+    ended = hosted.run("run", "--once")
+    assert (ended.returncode, f"{path} is damaged" in ended.stdout) == (1, True)
+    refused = hosted.run("forget", "--session", "gone", "--yes")
+    assert (refused.returncode, f"{path} is damaged" in refused.stderr) == (1, True)
+    from_files = json.loads(hosted.run("status", "--json").stdout)["problems"]
+    assert [problem["code"] for problem in from_files] == ["forgotten-unreadable"]
+    doctor = hosted.run("doctor")
+    assert (doctor.returncode, "FAIL  forgotten" in doctor.stdout) == (1, True)
+    hosted.start()
+    until_told(hosted, "forgotten-unreadable")
+    assert [problem["code"] for problem in hosted.status()["problems"]] == ["forgotten-unreadable"]
+    assert delivered(hosted) == []
+    path.rename(f"{path}.old")
+    until_delivered(hosted, "waits")
+    until_well(hosted, "forgotten-unreadable")
 
 
 def test_the_queue_overwritten_under_a_run_that_ends(hosted: Home) -> None:
