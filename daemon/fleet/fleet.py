@@ -17,11 +17,12 @@ from daemon.fleet.troubles import Troubles
 from daemon.status.findings import Findings
 from jobs.delivery import FLUSH
 from jobs.fleet.deliver import Worker, deliver
-from jobs.fleet.learn import LEARN, Learner, learn, learn_job
+from jobs.fleet.learn import IDLE_SECONDS, LEARN, Learner, learn, learn_job
 from jobs.fleet.share import Edge, share
 from jobs.fleet.shared_batch import DELIVER
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
 from jobs.job import Job, JobState
+from jobs.outcomes import Snooze
 from jobs.queue.claiming_huey import OnFinish, OnStart
 from jobs.queue.claims import Handler
 from jobs.queue.contract import Destination, JobQueue
@@ -58,6 +59,8 @@ ONCE_LOOKED_AT = 100
 
 SURE_TO_COME = frozenset({ABOUT_TO_LOOK, EXTRACTION_OPEN})
 """The reasons of such."""
+
+NO_EDGE = "this machine puts nothing into the shared queue at present"
 
 DAY_SECONDS = 86_400.0
 
@@ -102,9 +105,9 @@ class Fleet:
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
-        """What of the daemon's own queue is done otherwise: a packet's flush, and learning its end."""
+        """What of the daemon's own queue is done otherwise: a packet's flush, and learning its end; a worker puts it off."""
         if self.edge is None or self.learner is None:
-            return {}
+            return {LEARN: lambda _: Snooze(IDLE_SECONDS, NO_EDGE)}
         return {FLUSH: partial(share, edge=self.edge), LEARN: partial(learn, learner=self.learner)}
 
     @property
@@ -120,7 +123,7 @@ class Fleet:
         """Begin; the database may be away. `queue` is the daemon's own."""
         if self.learner is not None:
             queue.enqueue(learn_job())
-            queue.wake(LEARN)
+            queue.retry(LEARN)  # whatever became of it while this machine shared no queue
 
     def tick(self) -> None:
         """Have the database looked at: reached if it was not yet, and changed keys taken up; show what is wrong."""

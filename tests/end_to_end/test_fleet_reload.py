@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from daemon.fleet.fleet import NO_EDGE
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.test_notified import Manager
 from tests.fakes import mem0_behaviours as behave
@@ -56,6 +57,11 @@ class Machine(Home):
         """Have an agent ask once, and end."""
         self.exchange(name, 0)
         self.end(name)
+
+    def learning(self) -> str:
+        """Return why the job that learns of its packets' ends waits."""
+        (job,) = self.client.get("/jobs?kind=learn")["jobs"]
+        return str(job["reason"])
 
     def problems(self) -> set[str]:
         """Return the codes of what is wrong."""
@@ -117,6 +123,7 @@ def test_a_machine_becomes_an_edge_and_a_worker_again(machines: list[Machine], a
     assert sent(api).total() == 1
     machine.reload(url=url, role="worker")
     machine.until(lambda: sent(api).total() == 2, "it delivers no more")
+    machine.until(lambda: machine.learning() == NO_EDGE, "it learns as a worker")
     machine.reload(url=url, role="both")
     machine.until(lambda: machine.status()["fleet"]["packets_out"] == 0, "its ends were not learned")
     assert set(sent(api).values()) == {1}
