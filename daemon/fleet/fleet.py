@@ -105,7 +105,7 @@ class Fleet:
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
-        """What of the daemon's own queue is done otherwise: a packet's flush, and learning its end; a worker puts it off."""
+        """What of the own queue is done otherwise: a packet's flush, and learning its end, which a worker puts off."""
         if self.edge is None or self.learner is None:
             return {LEARN: lambda _: Snooze(IDLE_SECONDS, NO_EDGE)}
         return {FLUSH: partial(share, edge=self.edge), LEARN: partial(learn, learner=self.learner)}
