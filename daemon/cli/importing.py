@@ -40,7 +40,10 @@ def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
     from daemon.exchange.lines import ImportFailed  # noqa: PLC0415
 
     try:
-        settings = around.load({}).settings
+        loaded = around.load({})
+        settings = loaded.settings
+        for warning in loaded.warnings if source is None else ():  # one of them may be about where to read
+            click.echo(f"memsyncd: {clean(warning)}", err=True)
         old = Path(settings.agent_memory_path or around.home / ".agent-memory")
         given = STANDARD_INPUT if str(source) == "-" else source or old
         with migrations_told(is_quiet=as_json), progress("Importing", is_quiet=as_json) as tell:

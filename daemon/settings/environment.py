@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from daemon.settings import places_named
+from daemon.settings.addresses import SCHEMES, is_address, wanted
 from daemon.settings.keys import FALSE_WORDS, KEYS, TRUE_WORDS, Key, ValueFault, is_unicode
 from daemon.settings.schema import Spool
 from daemon.settings.toml_file import shown
@@ -19,19 +22,27 @@ _CLOSE = 0.85
 class EnvironmentValues:
     """What the environment sets: values by dotted key, the variable each came from, and what to tell.
 
-    `further_spool` is MEM0_CODE_DATA_DIR's, beside all others. `opted_out` names the variable that forbids telemetry.
+    `further_spool` is MEM0_CODE_DATA_DIR's, beside all others. `opted_out` names the variable that forbids telemetry,
+    `unusable_url` a plugin's whose address is none. `cures` has what to do about the grave ones of the `warnings`.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    cures: dict[str, str] = field(default_factory=dict)
     further_spool: Spool | None = None
     opted_out: str = ""
+    unusable_url: str = ""
 
     def put(self, key: str, value: Any, variable: str) -> None:
         """Set a value from a variable."""
         self.values[key], self.places[key] = value, variable
+
+    def warn_gravely(self, warning: str, variable: str) -> None:
+        """Tell of a variable without which something goes, or comes from, nowhere."""
+        self.warnings.append(warning)
+        self.cures[warning] = f"Correct {variable}, or take it out."
 
 
 def option(name: str) -> tuple[str, ...]:
@@ -46,8 +57,8 @@ USER_VARIABLES = (*option("USER_ID"), "MEM0_USER_ID", "MEM0_RESOLVED_USER_ID", "
 """Facts 5.18."""
 
 
-def read(environ: Mapping[str, str]) -> EnvironmentValues:
-    """Return what `environ` sets. An empty variable counts as unset.
+def read(environ: Mapping[str, str], home: Path) -> EnvironmentValues:
+    """Return what `environ` sets; `home` is the one of `~`. An empty variable counts as unset.
 
     A plugin's name never stops the daemon: what it cannot take means the default, or the nearest bound, with a
     warning (facts 15.5). A `MEMSYNCD_` name that is wrong is a fault, and wins over a plugin's where both are set.
@@ -59,7 +70,10 @@ def read(environ: Mapping[str, str]) -> EnvironmentValues:
             parse(found, KEYS[key], variable, environ[variable])
     directory = first_set(environ, option("DATA_DIR"))
     if directory:
-        found.further_spool = Spool(path=environ[directory])
+        _data_directory(found, directory, environ[directory], home)
+    notes = "agent_memory_path"
+    if notes in found.values:
+        _notes(found, notes, home)
     _read_own(environ, found)
     _read_opt_outs(environ, found)
     return found
@@ -148,6 +162,34 @@ def _text(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
         found.warnings.append(f"{variable} is {shown(key.name, text)}, but takes {error}: the default is used.")
 
 
+def _address(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
+    if is_address(text, SCHEMES[key.name]):
+        _text(found, key, variable, text)
+        return
+    found.unusable_url = variable
+    told = f"{variable} is no address: {wanted(key.name)}."
+    found.warn_gravely(f"{told} It is not used, and without another one nothing is sent.", variable)
+
+
+def _data_directory(found: EnvironmentValues, variable: str, text: str, home: Path) -> None:
+    try:
+        [spool] = KEYS["spools"].parse([{"path": text}])
+        places_named.path(text, home)
+    except ValueFault as error:
+        told = f"{variable} is {shown('spools', text)}, but takes {error}"
+        found.warn_gravely(f"{told}: nothing is taken in from there.", variable)
+    else:
+        found.further_spool = spool
+
+
+def _notes(found: EnvironmentValues, name: str, home: Path) -> None:
+    try:
+        places_named.path(found.values[name], home)
+    except ValueFault as error:
+        text, variable = found.values.pop(name), found.places.pop(name)
+        found.warnings.append(f"{variable} is {shown(name, text)}, but takes {error}: it is not used.")
+
+
 def _telemetry(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
     if text.strip().lower() in TRUE_WORDS:
         found.put(key.name, value=True, variable=variable)
@@ -156,7 +198,7 @@ def _telemetry(found: EnvironmentValues, key: Key, variable: str, text: str) -> 
 _Parse = Callable[[EnvironmentValues, Key, str, str], None]
 
 _PLUGIN_NAMES: tuple[tuple[str, tuple[str, ...], _Parse], ...] = (
-    ("platform.url", ("MEM0_API_URL",), _text),
+    ("platform.url", ("MEM0_API_URL",), _address),
     ("platform.project_id", ("MEM0_PROJECT_ID",), _text),
     ("flush.auto", option("AUTO_FLUSH"), _flag),
     ("flush.idle_seconds", option("IDLE_FLUSH_SECONDS"), _number),

@@ -1,7 +1,6 @@
 """Settings put together: file, then environment, then command line, each effective value with where it is from."""
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import msgspec
 from daemon.configuration_error import ConfigurationError
 from daemon.places import Places
 from daemon.settings import environment, places_named, toml_file
+from daemon.settings.addresses import SCHEMES, is_address, wanted
 from daemon.settings.keys import KEYS, ValueFault, nearest
 from daemon.settings.schema import Settings, Spool
 from memsyncd.platforms.wildcards import is_wildcard
@@ -20,9 +20,11 @@ from memsyncd.platforms.wildcards import is_wildcard
 CREDENTIAL = "mem0_api_key"
 """The key's name among systemd's credentials (CONTRACT: Settings)."""
 
-_TELEMETRY = "telemetry.enabled"
+NOWHERE = "https://mem0-api-url.invalid"
+"""In the place of an address that is none, of a plugin's variable which must not stop the daemon: no host has it (RFC
+2606), and what was said goes nowhere else than it was meant to."""
 
-_ODD_IN_A_HOST = re.compile(r"[^\w.:-]")
+_TELEMETRY = "telemetry.enabled"
 
 _PATHS = (
     "platform.api_key_file",
@@ -32,13 +34,6 @@ _PATHS = (
     "queue.keys_directory",
     "queue.payload_key_file",
 )
-_ADDRESSES = {
-    "platform.url": ("http", "https"),
-    "telemetry.endpoint": ("http", "https"),
-    "extractor.url": ("http", "https"),
-    "http.proxy": ("http", "https", "socks5", "socks5h"),
-    "queue.url": ("postgresql", "postgres"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     Raises ConfigurationError with a sentence for every fault of every source.
     """
     file = toml_file.read(places.config_file)
-    variables = environment.read(environ)
+    variables = environment.read(environ, places.home)
     values: dict[str, Any] = {**file.values, **variables.values}
     origins = dict.fromkeys(KEYS, "default") | dict(file.places) | variables.places
     faults = [*file.faults, *variables.faults]
@@ -79,6 +74,8 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
         values[_TELEMETRY], origins[_TELEMETRY] = False, opted_out
     if "platform.kind" not in values:
         values["platform.kind"], origins["platform.kind"] = _default_kind(values, environ)
+    if variables.unusable_url and values["platform.kind"] != "local" and not values.get("platform.url"):
+        values["platform.url"], origins["platform.url"] = NOWHERE, variables.unusable_url
     _identify(values, origins, environ, faults)
     faults += _resolve_paths(values, places, origins)
     faults += _judge(values, origins)
@@ -87,6 +84,7 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
     useless, exposed = _no_spools(values, origins), _open_secrets(places.config_file, file.values)
     warnings = [*variables.warnings, *useless, *exposed, *_in_the_clear(values, origins)]
     cures = dict.fromkeys(_without_secrets(useless), f"Correct it in {places.config_file}, or take it out.")
+    cures |= {_without_secrets([told])[0]: cure for told, cure in variables.cures.items()}
     cures |= dict.fromkeys(_without_secrets(exposed), f"`chmod 600 {places.config_file}`")
     return Loaded(_build(values), origins, _without_secrets(warnings), cures)
 
@@ -191,9 +189,9 @@ def _harness(path: str) -> str:
 def _judge(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
     """Return the faults that only values taken together, or an address's parts, show."""
     faults = []
-    for name, schemes in _ADDRESSES.items():
-        if values.get(name) and not _is_address(values[name], schemes):
-            faults.append(f"{name} ({origins[name]}) is no address: begin it with {schemes[0]}:// and name a host.")
+    for name, schemes in SCHEMES.items():
+        if values.get(name) and not is_address(values[name], schemes):
+            faults.append(f"{name} ({origins[name]}) is no address: {wanted(name)}.")
     if values["platform.kind"] == "mem0-server" and not values.get("platform.url"):
         faults.append(
             f"platform.kind ({origins['platform.kind']}) is mem0-server, which has no usual address: "
@@ -219,7 +217,7 @@ def _judge_queue(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[
             f"queue.role ({origins['queue.role']}) is {role}, which is a part in a shared queue: set queue.url to its "
             "postgresql:// URL, or leave the role out where this machine needs nobody."
         )
-    if url and values["platform.kind"] == "local" and _is_address(url, _ADDRESSES["queue.url"]):
+    if url and values["platform.kind"] == "local" and is_address(url, SCHEMES["queue.url"]):
         faults.append(
             f"queue.url ({origins['queue.url']}) is set, and platform.kind ({origins['platform.kind']}) is local: "
             "memories of the embedded platform stay on one machine, so packets of several cannot go there. Set "
@@ -234,7 +232,7 @@ def _judge_extractor(values: Mapping[str, Any], origins: Mapping[str, str]) -> l
 
     faults = []
     url, origin = values["extractor.url"], origins["extractor.url"]
-    if _is_address(url, ("http",)) and not is_loopback(urlsplit(url).hostname or ""):
+    if is_address(url, ("http",)) and not is_loopback(urlsplit(url).hostname or ""):
         faults.append(f"extractor.url ({origin}) is http, but takes https for a host that is not this machine.")
     if not values.get("extractor.model"):
         faults.append(f"extractor.url ({origin}) is set, but no model: set extractor.model to one that it serves.")
@@ -244,7 +242,7 @@ def _judge_extractor(values: Mapping[str, Any], origins: Mapping[str, str]) -> l
 def _in_the_clear(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
     """Tell of addresses elsewhere at which keys and memories can be read on the way."""
     kinds = {"platform.url": values["platform.kind"] != "local", "telemetry.endpoint": bool(values.get(_TELEMETRY))}
-    unsafe = [name for name, is_used in kinds.items() if is_used and _is_address(values.get(name, ""), ("http",))]
+    unsafe = [name for name, is_used in kinds.items() if is_used and is_address(values.get(name, ""), ("http",))]
     if not unsafe:
         return []
     from memsyncd.platforms.transport import is_loopback  # noqa: PLC0415  (httpx; most commands need none)
@@ -254,18 +252,6 @@ def _in_the_clear(values: Mapping[str, Any], origins: Mapping[str, str]) -> list
         for name in unsafe
         if not is_loopback(urlsplit(values[name]).hostname or "")
     ]
-
-
-def _is_address(url: str, schemes: tuple[str, ...]) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return False
-    if parts.scheme in ("http", "https") and _ODD_IN_A_HOST.search(parts.hostname or ""):
-        return False  # the client takes none of these, and would say so only once it is made
-    has_host = bool(parts.hostname) or parts.scheme.startswith("postgres")  # which may mean the local one
-    return parts.scheme in schemes and has_host and not any(letter.isspace() for letter in url)
 
 
 def _no_spools(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:

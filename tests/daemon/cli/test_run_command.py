@@ -80,10 +80,9 @@ def surroundings(home: Path) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(home), "MEMSYNCD_HOME": str(home / "m")}
 
 
-def asked(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        command(*words), cwd=ROOT, env=surroundings(home), capture_output=True, timeout=DEADLINE, check=False
-    )
+def asked(home: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    given = surroundings(home) | environ
+    return subprocess.run(command(*words), cwd=ROOT, env=given, capture_output=True, timeout=DEADLINE, check=False)
 
 
 @pytest.fixture
@@ -146,6 +145,32 @@ def test_run_once_on_a_fresh_machine(home: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == b"Nothing was due.\n"
     assert b"next, in another terminal" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MEM0_API_URL", "notaurl"), ("MEM0_CODE_DATA_DIR", "rel"), ("AGENT_MEMORY_PATH", "rel"),
+        ("MEM0_CODE_TOP_K", "many"), ("MEM0_CODE_SEARCH_SCOPE", "all"), ("MEM0_CODE_AUTO_FLUSH", "perhaps"),
+        ("MEM0_CODE_USER_ID", "*"), ("MEM0_PROJECT_ID", "\udcff"), ("MEM0_TELEMETRY", "perhaps"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("key", ["", "not-a-key"])
+def test_no_name_that_plugins_use_stops_it(home: Path, name: str, value: str, key: str) -> None:
+    """What such a variable cannot mean is not used, and what that costs is told (docs/settings.md)."""
+    environ = {"MEM0_API_URL": "http://127.0.0.1:9", name: value, "MEM0_API_KEY": key}
+    ended = asked(home, "run", "--once", **environ)
+    assert (ended.returncode, ended.stdout) == (0, b"Nothing was due.\n"), ended.stderr
+    checked = asked(home, "config", "check", **environ)
+    assert checked.returncode == 0
+    if name in {"MEM0_API_URL", "MEM0_CODE_DATA_DIR"}:
+        assert name.encode() in ended.stderr
+        assert name.encode() in checked.stderr
+    if name in {"MEM0_API_URL", "MEM0_CODE_DATA_DIR"} and not key:  # with one, doctor asks the platform
+        told = json.loads(asked(home, "doctor", "--json", **environ).stdout)["checks"]
+        [configuration] = [check for check in told if check["name"] == "configuration"]
+        assert not configuration["ok"]
+        assert configuration["remedy"] == f"Correct {name}, or take it out."
 
 
 def test_run_refuses_a_queue_of_a_newer_version(home: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import pwd
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -98,6 +99,50 @@ def test_spools_are_listed_named_and_joined_by_a_plugins_own(read: Load) -> None
     ]
     by_variable = read(text, {"MEMSYNCD_SPOOLS": "/a:/b", "MEM0_CODE_DATA_DIR": "/c"}).settings.spools
     assert [spool.path for spool in by_variable] == ["/a", "/b", "/c"]
+
+
+@pytest.mark.parametrize("kind", ["mem0", "mem0-server"])
+def test_a_plugin_s_address_that_is_none_stops_nothing_and_sends_nothing_elsewhere(read: Load, kind: str) -> None:
+    """Ignored with a grave warning: what was meant for a server of one's own does not go to the usual address instead."""
+    loaded = read(f"[platform]\nkind = '{kind}'\n", {"MEM0_API_URL": "localhost:8888", "MEM0_API_KEY": "k"})
+    told = "MEM0_API_URL is no address: begin it with http:// and name a host. It is not used, and without another one"
+    assert loaded.warnings == (f"{told} nothing is sent.",)
+    assert loaded.cures == {loaded.warnings[0]: "Correct MEM0_API_URL, or take it out."}
+    assert urlsplit(loaded.settings.platform.url).hostname.endswith(".invalid")
+    assert loaded.origins["platform.url"] == "MEM0_API_URL"
+
+
+def test_a_plugin_s_address_that_is_none_leaves_the_others(read: Load) -> None:
+    """The file's address counts then, and the embedded platform needs none."""
+    environ = {"MEM0_API_URL": "notaurl"}
+    embedded = read("", environ)
+    assert (embedded.settings.platform.kind, embedded.settings.platform.url) == ("local", "")
+    assert embedded.cures
+    by_file = read("[platform]\nkind = 'mem0-server'\nurl = 'http://localhost:8888'\n", environ)
+    assert by_file.settings.platform.url == "http://localhost:8888"
+    assert by_file.warnings
+    assert by_file.cures
+
+
+@pytest.mark.parametrize("name", ["MEM0_CODE_DATA_DIR", "PLUGIN_OPTION_DATA_DIR", "CLAUDE_PLUGIN_OPTION_DATA_DIR"])
+@pytest.mark.parametrize("text", ["rel", "$HOME/spool", "~nobody-at-all/spool", " /a", "/\udcff"])
+def test_a_plugin_s_directory_that_names_none_stops_nothing(read: Load, name: str, text: str) -> None:
+    """It is no spool, which is told as gravely as a spool that is no directory."""
+    loaded = read("[[spools]]\npath = '/a-b'\n", {name: text})
+    assert [spool.path for spool in loaded.settings.spools] == ["/a-b"]
+    [warning] = loaded.warnings
+    assert warning.startswith(f"{name} is ")
+    assert warning.endswith(": nothing is taken in from there.")
+    assert loaded.cures == {warning: f"Correct {name}, or take it out."}
+
+
+def test_a_plugin_s_path_of_notes_that_names_none_stops_nothing(read: Load) -> None:
+    """It is not used, with a warning; the file's counts."""
+    loaded = read("agent_memory_path = '/notes'\n", {"AGENT_MEMORY_PATH": "rel"})
+    assert loaded.settings.agent_memory_path == "/notes"
+    assert loaded.warnings == (
+        "AGENT_MEMORY_PATH is 'rel', but takes an absolute path, or one that begins with ~/: it is not used.",
+    )
 
 
 def test_exclusions_are_resolved_against_the_home(read: Load) -> None:
