@@ -14,9 +14,6 @@ FULL_BYTES = 64 * 1024 * 1024
 FEW_INODES = 100
 """Fewer free inodes than these are nearly none: each handoff takes one, and a database three."""
 
-RECENT_SECONDS = 24 * 3600.0
-"""For so long after its last line the hooks' error log is shown as a problem."""
-
 
 def look_at_free_space(places: Places, findings: Findings) -> None:
     """Show a disk that is nearly full, or takes hardly another file. Raises OSError."""
@@ -33,13 +30,13 @@ def look_at_free_space(places: Places, findings: Findings) -> None:
 
 
 def look_at_hook_errors(places: Places, clock: Clock, findings: Findings) -> None:
-    """Show that hooks have lost something lately, by the age of the last line of theirs in their log, and in the one
-    that was renamed when it was full; also where they turn to when the data directory takes nothing. Raises OSError."""
+    """Show that hooks have lost something lately, by the last line of theirs in their log, and in the one that was
+    renamed when it was full; also where they turn to when the data directory takes nothing. Raises OSError."""
     owner = os.stat(places.data).st_uid
     for log in places.hook_error_logs:
         for path in (str(log), f"{log}.1"):
-            newest = hook_errors.newest(Path(path), places.data, owner)
-            if newest is not None and clock.wall() - newest[0] < RECENT_SECONDS:
-                findings.report("hook-errors", path)
+            lost = hook_errors.lost(Path(path), places.data, owner)
+            if lost is not None and lost.age(clock.wall()) < hook_errors.RECENT_SECONDS:
+                findings.report("hook-errors", path, f"the newest is {lost.line}", since=lost.first)
             else:
                 findings.clear("hook-errors", path)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from daemon import hook_errors
 from daemon.cli.wording import counted, span
-from daemon.disk_watch import RECENT_SECONDS
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
 from daemon.doctor.hooks_seen import Came, Compared, compare, last_seen, read
+from daemon.hook_errors import RECENT_SECONDS, Lost
 from daemon.installing.errors import Unsupported
 from daemon.installing.harness import Harness
 from daemon.installing.harnesses import HARNESSES
@@ -70,12 +70,20 @@ def uninstalled(harnesses_seen: Sequence[str]) -> Check:
     return unchecked("hooks", "no harness has hooks of ours, and no event ever came", hint)
 
 
-def errors(log: str, age: float, last: str) -> Check:
-    """Judge what hooks wrote down about what they could not do; `age` is of the last line, in seconds."""
+def errors(ours: Lost | None, nobodys: Lost | None, now: float) -> Check:
+    """Judge what hooks wrote down about what they could not do: those of this home, and those that named none."""
     name = "hook errors"
-    if age < RECENT_SECONDS:
-        return failed(name, f"a hook lost something {span(age)} ago: {last}", f"`tail {log}` shows the last ones.")
-    return passed(name, f"the last one is {span(age)} old ({log})")
+    if ours is not None and ours.age(now) < RECENT_SECONDS:
+        told = f"a hook lost something {span(ours.age(now))} ago: {ours.line}"
+        return failed(name, told, f"`tail {ours.log}` shows the last ones.")
+    if ours is not None:
+        told = f"the last one is {span(ours.age(now))} old ({ours.log})"
+    else:
+        told = "no hook has ever failed to write what it was given"
+    if nobodys is None or nobodys.age(now) >= RECENT_SECONDS:
+        return passed(name, told)
+    hint = f"One that named no home, so perhaps another's, lost something {span(nobodys.age(now))} ago: `{nobodys.log}`"
+    return passed(name, told, f"{hint}.")
 
 
 def _trouble(compared: Compared) -> str:
@@ -128,13 +136,14 @@ def _seen(examined: Examination, evidence: Path) -> Came:
 
 
 def _errors(examined: Examination) -> Check:
+    return errors(_lost(examined), _lost(examined, by_nobody=True), examined.wall())
+
+
+def _lost(examined: Examination, *, by_nobody: bool = False) -> Lost | None:
     found = []
     for log in examined.places.hook_error_logs:
         with contextlib.suppress(OSError):
-            newest = hook_errors.newest(log, examined.places.data, examined.uid)
-            if newest is not None:
-                found.append((*newest, str(log)))
-    if not found:
-        return passed("hook errors", "no hook has ever failed to write what it was given")
-    at, line, where = max(found)
-    return errors(where, max(0.0, examined.wall() - at), line)
+            lost = hook_errors.lost(log, examined.places.data, examined.uid, by_nobody=by_nobody)
+            if lost is not None:
+                found.append(lost)
+    return max(found, default=None)

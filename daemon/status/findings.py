@@ -9,18 +9,21 @@ from memsyncd.clock import Clock
 
 
 class Findings:
-    """Safe from any thread. A finding is known by its code and place; `since` is when it was first reported."""
+    """Safe from any thread. A finding is known by its code and place; `since` is when it was first reported,
+    where it does not tell when it began."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._found: dict[tuple[str, str], Finding] = {}
 
-    def report(self, code: str, where: str = "", detail: str = "") -> bool:
-        """Note a finding; True where it is new, so that its first sight is logged and the rest are not."""
+    def report(self, code: str, where: str = "", detail: str = "", *, since: float | None = None) -> bool:
+        """Note a finding; True where it is new, so that its first sight is logged and the rest are not. `since`, Unix
+        seconds, is for what tells itself when it began."""
         with self._lock:
             known = self._found.get((code, where))
-            since = self._clock.wall() if known is None else known.since
+            if since is None:
+                since = self._clock.wall() if known is None else known.since
             self._found[code, where] = Finding(code, since=since, where=where, detail=detail)
             return known is None
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.disk_watch import RECENT_SECONDS, look_at_hook_errors
+from daemon.disk_watch import look_at_hook_errors
+from daemon.hook_errors import RECENT_SECONDS
 from daemon.places import resolve
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock
@@ -45,7 +46,10 @@ def test_what_hooks_could_not_write_in_the_data_directory_is_told_all_the_same(t
 
     assert not is_told()
     log.parent.mkdir(parents=True)
-    log.write_text("a line\n")
+    name = os.fsdecode(error_log.home_word(bytes(places.data)))
+    log.write_text(f"2020-01-01T00:00:00.000Z stop claude-code OSError ENOSPC {name}\n")
+    assert not is_told()
+    log.write_text(f"torn stop claude-code OSError ENOSPC {name}\n")
     assert is_told()
     if os.geteuid() == 0:
         os.chown(log, 4242, 4242)
@@ -53,7 +57,7 @@ def test_what_hooks_could_not_write_in_the_data_directory_is_told_all_the_same(t
 
 
 def test_what_another_home_s_hooks_could_not_do_is_not_told_here(tmp_path: Path) -> None:
-    """Of a log that homes share each takes its own lines, by the time they tell; one that names nobody is everybody's."""
+    """Of a log that homes share each takes its own lines, by the time they tell; one that names nobody is nobody's."""
     environ = {"XDG_DATA_HOME": str(tmp_path / "da ta"), "XDG_RUNTIME_DIR": str(tmp_path / "run")}
     places = resolve(environ, tmp_path, os.geteuid(), "linux")
     places.data.parent.mkdir(parents=True)
@@ -83,8 +87,14 @@ def test_what_another_home_s_hooks_could_not_do_is_not_told_here(tmp_path: Path)
     log.unlink()
     assert not is_told()
     dropped("", 0.0)
-    dropped(other, 0.0)
+    assert log.exists() and not is_told()
+    dropped(places.data, RECENT_SECONDS + 100.0)
+    dropped(places.data, 6840.0)
+    dropped(places.data, 5.0)
     assert is_told()
+    [finding] = findings.all()
+    assert finding.since == pytest.approx(clock.wall() - 6840.0, abs=60.0)
+    assert finding.detail.split()[-5:-1] == ["stop", "claude-code", "ValueError", "-"]
 
 
 @pytest.mark.parametrize("suffix", ["", ".1"])
@@ -95,6 +105,10 @@ def test_hooks_that_lost_something_are_told_of_for_a_day(home: Composed, suffix:
     home.upkeep.tick()
     assert home.codes() == {"hook-errors": str(log)}
     old = home.parts.clock.wall() - RECENT_SECONDS - 1
+    log.write_text("a line\n2020-01-01T00:00:00.000Z stop claude-code OSError ENOSPC\n")
+    home.upkeep.tick()
+    assert home.codes() == {}
+    log.write_text("a line\n")
     os.utime(log, (old, old))
     home.upkeep.tick()
     assert home.codes() == {}

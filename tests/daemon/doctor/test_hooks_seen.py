@@ -1,13 +1,16 @@
 """The events expected of a harness, compared with those that came."""
 
 import json
+import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from daemon import hook_errors
 from daemon.doctor import hooks
 from daemon.doctor.hooks_seen import LOST_SECONDS, SILENT_SECONDS, UNENDED, Came, Compared, Seen, compare
 from daemon.installing import hooks as installing
@@ -198,19 +201,29 @@ def test_hooks_put_in_by_hand_are_seen_by_what_comes(home: Composed) -> None:
 
 
 def test_what_hooks_could_not_do_is_told_for_a_day(home: Composed) -> None:
-    """The last line of their log fails the check while it is young."""
-    import os
-    import time
-
+    """The last line of their log fails the check while it is young, by its own time."""
     assert check(home)["hook errors"].ok
     log = home.places.hook_error_log
-    log.write_text("2026-01-01T00:00:00.000Z stop claude-code OSError ENOSPC\n")
+    now = home.parts.clock.wall()
+    log.write_text(f"{rfc3339(now - 6840)} stop claude-code OSError ENOSPC\n")
     told = check(home)["hook errors"]
     assert not told.ok
-    assert "ENOSPC" in told.message
-    old = time.time() - 2 * 86_400
-    os.utime(log, (old, old))
+    assert "114 min ago" in told.message and "ENOSPC" in told.message
+    log.write_text(f"{rfc3339(now - 2 * 86_400)} stop claude-code OSError ENOSPC\n")
     assert check(home)["hook errors"].ok
+
+
+def test_what_hooks_of_no_home_could_not_do_fails_no_home(tmp_path: Path) -> None:
+    """Older versions named none in the log that all homes of a user share; it is told, and for a day."""
+    log, data, now = tmp_path / "hook-errors.log", tmp_path / "d", time.time()
+    for seconds, is_told in ((6840, True), (2 * 86_400, False)):
+        log.write_text(f"{rfc3339(now - seconds)} stop claude-code OSError EROFS\n")
+        assert hook_errors.lost(log, data, os.getuid()) is None
+        nobodys = hook_errors.lost(log, data, os.getuid(), by_nobody=True)
+        told = hooks.errors(None, nobodys, now)
+        assert told.ok and "no hook has ever failed" in told.message
+        assert ("named no home" in told.remedy and "114 min ago" in told.remedy and str(log) in told.remedy) == is_told
+    assert hook_errors.lost(log, tmp_path, os.getuid(), by_nobody=True) is None
 
 
 def test_an_empty_log_of_hooks_does_not_hide_the_one_with_the_reason(home: Composed, tmp_path: Path) -> None:
@@ -218,8 +231,9 @@ def test_an_empty_log_of_hooks_does_not_hide_the_one_with_the_reason(home: Compo
     home.places.hook_error_log.write_text("")
     assert check(home)["hook errors"].ok
     elsewhere = {"MEMSYNCD_HOME": "", "XDG_DATA_HOME": str(tmp_path / "d"), "XDG_RUNTIME_DIR": str(tmp_path / "r")}
-    for log, text in ((tmp_path / "r", "a line\n"), (tmp_path / "d", "")):
+    ours = f"torn stop claude-code OSError ENOSPC {tmp_path}/d/memsyncd\n"
+    for log, text in ((tmp_path / "r", ours), (tmp_path / "d", "")):
         (log / "memsyncd").mkdir(parents=True)
         (log / "memsyncd" / "hook-errors.log").write_text(text)
     told = check(home, **elsewhere)["hook errors"]
-    assert not told.ok and "a line" in told.message and str(tmp_path / "r") in told.remedy
+    assert not told.ok and "torn stop" in told.message and str(tmp_path / "r") in told.remedy
