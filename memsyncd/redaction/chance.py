@@ -11,7 +11,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NAMED_HASH = re.compile(r"(?:[A-Za-z][A-Za-z0-9]{1,20}[-_.]){2,8}[0-9a-f]{32,64}")
 """As a build names what it caches: `linux-node-` and a hash."""
 
-_KEY = re.compile(r"[A-Za-z0-9+/_=.~!#$%^*-]{20,}")
+_KEY = re.compile(r"[A-Za-z0-9+/_=.~!#$%^*-]{20,}(?=[(\[<]|\Z)")
+"""Also one that a remark in brackets follows."""
+
 _PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]|.{0,20}://|.{0,200}\.[a-z]{1,4}\Z")
 
 _HEAD = 200
@@ -22,6 +24,9 @@ _MIN_HEXADECIMAL = 32
 _PASSWORD_SHARE, _KEY_SHARE = 0.42, 0.4
 """Of neighbours that are of different kinds (small letter, capital, digit): chance has some six of ten, a name of
 words in capitals, like `myServiceName2024`, a quarter."""
+
+_BASE64_SHARE = 0.25
+"""Runs of one letter stand in many keys."""
 
 _MIN_TURNS, _ONE_CASE_TURNS, _ONE_CASE_SHARE = 2, 5, 0.25
 """Between letters and digits. Where all letters are small or capitals, chance has four of ten."""
@@ -43,8 +48,9 @@ def is_random_password(word: str) -> bool:
 
 def looks_like_key(value: str) -> bool:
     """Whether `value` is long, and no hash with a name, number of a thing, path or address: its beginning tells."""
-    word = value[:_HEAD].rstrip(".,;:!?")
-    if _KEY.fullmatch(word) is None or _UUID.fullmatch(word) or _NAMED_HASH.fullmatch(word) or _PATH.match(word):
+    found = _KEY.match(value[:_HEAD].rstrip(".,;:!?"))
+    word = found.group() if found else ""
+    if not word or _UUID.fullmatch(word) or _NAMED_HASH.fullmatch(word) or _PATH.match(word):
         return False
     if not any(map(str.isdigit, word)) or not any(map(str.isalpha, word)):
         return False
@@ -54,6 +60,13 @@ def looks_like_key(value: str) -> bool:
     if _is_of_one_case(word):
         return turns >= max(_ONE_CASE_TURNS, _ONE_CASE_SHARE * len(word))
     return turns >= _MIN_TURNS and changes >= _KEY_SHARE * len(word)
+
+
+def is_base64(word: str) -> bool:
+    """Whether `word`, where base64 may stand, has all of its kinds in a mixture that no word or name of code has."""
+    kinds = (str.islower, str.isupper, str.isdigit)
+    is_mixed = all(any(map(kind, word)) for kind in kinds)
+    return is_mixed and len(_CHANGES.findall(word)) >= _BASE64_SHARE * len(word)
 
 
 def is_duration(word: str) -> bool:

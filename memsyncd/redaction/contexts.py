@@ -6,6 +6,16 @@ from memsyncd.redaction.shape import EDGE, Shape
 
 _JWT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m))"
 _CURL = EDGE + r"curl\b[^\n|;]{0,200}?[ \t](?:-u|--user)[ \t=]?[ \t]{0,4}\\{0,8}[\"']?[^\s:\"'\\]{0,80}:"
+_SUDO = (
+    EDGE + r"sudo[ \t]{1,4}"
+    r"(?:-[A-Za-z]{0,8}[CDRTUghprtu][ \t]{1,4}[^\s|;]{1,40}[ \t]{1,4}|-[A-Za-z-]{1,20}[ \t]{1,4}){0,4}?"
+    r"(?:-[A-Za-z]{0,8}S|--stdin)(?![\w-])"
+)
+_ECHO = EDGE + (
+    r"(?:echo|printf)[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4}|\\{0,8}[\"']?%s(?:\\{1,8}n)?\\{0,8}[\"']?[ \t]{1,4})?"
+)
+_WORD = r"(?P<quote>\\{0,8}[\"'](?!\$))?(?P<secret>(?(quote)[^\"'\\\n]{1,200}|[^\s\"'$\\|;<>-][^\s\"'\\|;]{0,200}))"
+"""`echo … | sudo -S`: a password goes to standard input."""
 
 _ADDRESSES = (
     Shape(
@@ -62,6 +72,8 @@ _COMMANDS = (
             EDGE + r"ldap[a-z]{1,12}[ \t][^\n|;&]{0,200}?(?<=[ \t])-w[ \t]{1,4}(?P<secret>[^\s\"'$\\-][^\s\"'\\]*)"
         ),
     ),
+    Shape(("sudo",), re.compile(_ECHO + _WORD + r"\\{0,8}[\"']?[ \t]{0,4}\|[ \t]{0,4}" + _SUDO)),
+    Shape(("sudo",), re.compile(_SUDO + r"[^\n|;]{0,200}?<<<[ \t]{0,4}" + _WORD)),
     Shape(("curl",), re.compile(_CURL + r"(?P<secret>[^\s\"'$\\][^\s\"'\\]*)")),
 )
 

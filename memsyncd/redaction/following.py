@@ -29,6 +29,9 @@ _OWNED = re.compile(
     r"(?:[ \t](?:is|ist|est|es|(?P<reads>lautet)):?|[ \t\u00a0]?:)[ \t]{1,4}(?=[^\s])"
 )
 """`password for the database is …`: whose it is, then the verb or sign."""
+_APPOSED = re.compile(r",[ \t]{1,4}|[ \t]{1,4}\(|[ \t]{1,4}[\u2013\u2014-][ \t]{1,4}")
+"""`our token, …, expires`: the value stands beside the name."""
+
 _ELEMENT = re.compile(r"[^<>\n]{0,100}>(?P<value>[^<\n]{1,4096})</")
 _NEXT_LINE = re.compile(r"\s{0,80}\n\s{0,80}")
 _NEXT_INNER_LINE = re.compile(r"[ \t]{0,40}" + ESCAPED_LINE_END + r"[ \t]{1,80}")
@@ -95,6 +98,8 @@ def _after_words(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one 
         return _after_uncertain_words(text, name)
     if name.kind not in _CERTAIN:
         return []
+    if apposed := _APPOSED.match(text, name.end):
+        return _drawn_word(text, name, apposed.end())
     owned = _OWNED.match(text, name.end)
     said = owned or _IS.match(text, name.end)
     call = _OPEN_CALL.match(text, name.end)
@@ -124,13 +129,16 @@ def _after_words(text: str, name: Name) -> list[Secret]:  # noqa: PLR0911  (one 
 def _after_uncertain_words(text: str, name: Name) -> list[Secret]:
     """Return the value of `the key is …`, `pass …`, `the token …`: only a word that looks like a secret itself."""
     follows = _OWNED.match(text, name.end) or _IS.match(text, name.end) or _SPACES.match(text, name.end)
-    if follows is None:
-        return []
-    span = quoting.quoted(text, follows.end())
+    return _drawn_word(text, name, follows.end()) if follows else []
+
+
+def _drawn_word(text: str, name: Name, position: int) -> list[Secret]:
+    """Return the word at `position`, quoted or not, if it looks like a secret itself."""
+    span = quoting.quoted(text, position)
     if span is not None:
         start, end = span.start, span.end if span.closed else span.start
     else:
-        bare = UNQUOTED.match(text, follows.end())
+        bare = UNQUOTED.match(text, position)
         start, end = bare.span() if bare else (0, 0)
     word = text[start:end].rstrip(".,;:!?)")
     if not word or not _one_word(word):

@@ -3,6 +3,7 @@
 import re
 
 from memsyncd.redaction.names import announces
+from memsyncd.redaction.operands import is_drawn, is_operand
 
 _NO_SECRET = frozenset(
     {
@@ -70,8 +71,9 @@ _ROOTS = frozenset(
 )  # fmt: skip
 _BARE = re.compile(r"[*&]?" + _IDENTIFIER)
 _CODE_FOLLOWS = re.compile(r"\s{0,4}[),;\]}]|[ \t]{1,4}=[ \t]")
-_OPERATOR = re.compile(r"[ \t]{1,4}(?:[+*%-][ \t]|(?:if|or|and|in|is|else)[ \t])")
 _SMALL = re.compile(r"-?[0-9]{1,2}")
+_MIN_CALLED = 16
+"""A shorter word before a bracket is a function's, however odd."""
 
 
 _CASES = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
@@ -114,11 +116,19 @@ def is_code_or_prose(text: str, start: int, end: int, *, name: str, spaced: bool
     reference = _REFERENCE.match(text, start)
     if reference is not None and reference.end() >= end:
         return True
-    if _CALL.match(text, start) or _INDEX.match(text, start):
+    if (_CALL.match(text, start) or _INDEX.match(text, start)) and not _is_drawn_word(text, start):
         return True
     if spaced and _SMALL.fullmatch(value):
         return True
     return _names_another(text, start, value.rstrip(".,;:)"), name=name, spaced=spaced, target=target)
+
+
+def _is_drawn_word(text: str, start: int) -> bool:
+    """Whether a secret stands before the bracket that makes what begins at `start` look like code."""
+    word = _BARE.match(text, start)
+    if word is None or len(word.group()) < _MIN_CALLED or text[word.end()] not in "([<":
+        return False
+    return is_drawn(word.group())
 
 
 def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool, target: bool) -> bool:
@@ -132,7 +142,7 @@ def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool
     bare = value.lstrip("*&")
     if bare.strip("_") == name.strip("_") or (spaced and not any(map(str.isdigit, bare)) and target):
         return True
-    if spaced and _OPERATOR.match(text, start + len(value)):
+    if spaced and is_operand(text, start + len(value), bare, name):
         return True
     telling = announces(bare) and ("_" in bare or not bare.islower())
     return telling and (spaced or _CODE_FOLLOWS.match(text, start + len(value)) is not None)

@@ -2,6 +2,7 @@
 
 import re
 
+from memsyncd.redaction.chance import is_base64
 from memsyncd.redaction.replacement import REPLACEMENT
 
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -31,6 +32,14 @@ _BODY = re.compile(
 _MIN_BODY = 16
 """A shorter line before an end marker may be a word; a block's last line, and one cut by the text's start, may not."""
 
+_PIECE = re.compile(r"(?:(?<=\\)[rn])?(?P<base64>[A-Za-z0-9+/]{4,}={0,2})")
+_GAP = re.compile(
+    r"(?:[\s>|+,;:.<*#\\-]|(?<=\\)[rn](?![A-Za-z0-9+/])|[0-9]{1,6}(?=[ \t]{0,8}[|:\u2192\t])|\u2192){0,60}"
+)
+"""Between pieces of a block that is on one line, or has remarks beside its lines: anything but words and quotes."""
+
+_CASES = re.compile(r"[a-z][A-Z]")
+
 
 def redact_blocks(text: str) -> str:
     """Return `text` with each private key block replaced: a cut one to the end, or from the start, of its lines."""
@@ -42,7 +51,8 @@ def _without_headless(text: str) -> str:
     pieces: list[str] = []
     done = read = 0
     for end in _END.finditer(text):
-        start = _headless(text, max(read, end.start() - _MAX_BLOCK), end.start())
+        least = max(read, end.start() - _MAX_BLOCK)
+        start = min(_headless(text, least, end.start()), _pieces_before(text, least, end.start()))
         read = end.end()
         if start < end.start():
             pieces += (text[done:start], REPLACEMENT)
@@ -89,9 +99,38 @@ def _without_begun(text: str) -> str:
 def _unfinished(text: str, start: int, limit: int) -> int:
     """Where the lines of an endless block end; `start` itself if only the marker is there, as in code about keys."""
     rest = _REST.match(text, start, limit)
-    if rest is None or not rest.group().strip(" \t\r\n\\rn"):
-        return start
-    stop = rest.end()
+    stop = rest.end() if rest and rest.group().strip(" \t\r\n\\rn") else start
+    stop = _pieces_after(text, stop, limit, begun=stop > start)
     while stop > start and text[stop - 1] in "\r\n":  # what follows keeps its own line
         stop -= 1
     return stop
+
+
+def _pieces_after(text: str, stop: int, limit: int, *, begun: bool) -> int:
+    """Return where the pieces of a block end that goes on at `stop` between remarks or blanks."""
+    while gap := _GAP.match(text, stop, limit):
+        piece = _PIECE.match(text, gap.end(), limit)
+        if piece is None or not _is_body(piece["base64"], is_end=begun):
+            break
+        stop, begun = piece.end(), True
+    return stop
+
+
+def _pieces_before(text: str, least: int, stop: int) -> int:
+    """Return where the pieces begin that lead to an end marker at `stop`, no earlier than `least`."""
+    first, begun = stop, False
+    for piece in reversed(list(_PIECE.finditer(text, least, stop))):
+        start, end = piece.span("base64")
+        if _GAP.fullmatch(text, end, first) is None or not _is_body(piece["base64"], is_end=first == stop):
+            break
+        first, begun = start, begun or end - start >= _MIN_BODY
+    return first if begun else stop
+
+
+def _is_body(word: str, *, is_end: bool) -> bool:
+    """Whether `word` is a piece of a key: a block's end may be short, and then is no plain word at least."""
+    if len(word) >= _MIN_BODY:
+        return is_base64(word)
+    return is_end and (
+        word.endswith("=") or _CASES.search(word) is not None or not (word.isalpha() or word.strip("+/=").isdigit())
+    )

@@ -131,6 +131,13 @@ _VENDORS: tuple[_Vendor | Shape, ...] = (
     Shape((":AA",), re.compile(r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}")),
 )
 
+_BOT_PART = re.compile(r"\.[^.]{6}\.[A-Za-z0-9_-]{27}")
+_BOT = re.compile(
+    f"(?:{_EDGE.pattern})" + r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\."
+    r"(?=[A-Za-z_-]{0,38}[0-9])[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])"
+)
+"""A bot's token of Discord: its id in base64, a time and a signature, none of which has a prefix."""
+
 _SIGNS = "-_."
 """Most prefixes end in one of these."""
 
@@ -182,4 +189,4 @@ def redact_vendors(text: str) -> str:
             possible.update(index for needle, index in _BY_TAIL[tail] if needle in text)
     for index in sorted(possible):
         text = _VENDORS[index].redact(text)
-    return text
+    return _BOT.sub(REPLACEMENT, text) if _BOT_PART.search(text) else text
