@@ -18,6 +18,7 @@ from typing import Self
 
 from daemon.configuration_error import ConfigurationError
 from memsyncd import regular_file
+from memsyncd.private_store import open_to_owner
 
 EXIT_ALREADY_RUNNING = 4
 """CONTRACT: Commands."""
@@ -139,9 +140,10 @@ def holder(path: Path) -> Holder | None:
 def _open(path: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
+        open_to_owner(path)
         descriptor = os.open(path, flags, 0o600)
     except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ELOOP, errno.EACCES, errno.ENXIO):
+        if error.errno in (errno.EISDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO):
             raise ConfigurationError(f"{path} cannot be used as the lock: {error.strerror}.") from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

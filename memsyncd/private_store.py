@@ -18,7 +18,12 @@ def make_private(path: Path) -> None:
     with contextlib.suppress(FileExistsError):  # only a new one: closing a file in use lets go of this process's locks
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
     for name in (path, *(Path(f"{path}{suffix}") for suffix in COMPANIONS)):
-        with contextlib.suppress(FileNotFoundError):
-            mode = name.lstat().st_mode
-            if stat.S_ISREG(mode) and stat.S_IMODE(mode) != PRIVATE:
-                name.chmod(PRIVATE)
+        open_to_owner(name)
+
+
+def open_to_owner(path: Path) -> None:
+    """Let the owner, and nobody else, read and write a file or FIFO that may be there. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)) and stat.S_IMODE(mode) != PRIVATE:
+            path.chmod(PRIVATE)

@@ -126,16 +126,17 @@ def mounted(table: str, path: str) -> str:
 
 
 def _of_another(name: str, place: Place, uid: int) -> Check:
-    owner, asker = _account(place.uid), _account(uid)
+    owner, asker = account(place.uid), account(uid)
     return failed(
         name,
         f"{place.path} belongs to {owner}, and you are {asker}",
         f"Type it as {owner} (`sudo -iu {owner} memsyncd doctor`), or make it yours: "
-        f"`chown -R {asker} {place.quoted}`.",
+        f"`chown -R {uid} {place.quoted}`.",
     )
 
 
-def _account(uid: int) -> str:
+def account(uid: int) -> str:
+    """Return a user's name, or the number where it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -8,6 +8,7 @@ from daemon.doctor import (
     databases,
     deep,
     directories,
+    files,
     forgotten,
     hooks,
     machine,
@@ -19,7 +20,7 @@ from daemon.doctor.check import Check
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import ALL_SECONDS, Probe, examine
 
-GROUPS = (machine, configuration, directories, databases, forgotten, running, service, hooks, account, project)
+GROUPS = (machine, configuration, directories, files, databases, forgotten, running, service, hooks, account, project)
 
 
 def probes(examined: Examination, *, is_deep: bool = False) -> list[Probe]:

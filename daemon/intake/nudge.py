@@ -11,6 +11,7 @@ from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
 from memsyncd.hooks.recalling import SILENT
+from memsyncd.private_store import open_to_owner
 
 _READ = 65_536
 
@@ -24,6 +25,7 @@ class Nudge:
             os.mkfifo(path, 0o600)
         # read and write, so that the end never sees "no writer" and never wakes for it
         try:
+            open_to_owner(path)
             self.descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
             raise ConfigurationError(f"{path} is in the way of the hooks' nudge: {error.strerror}.") from error

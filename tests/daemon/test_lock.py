@@ -10,6 +10,7 @@ import pytest
 
 from daemon.configuration_error import ConfigurationError
 from daemon.lock import AlreadyRunning, DaemonLock, Holder, holder, is_held
+from tests.unprivileged import unprivileged
 
 HOLD = """
 import os, sys
@@ -199,3 +200,14 @@ def test_a_removed_lock_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "daemon.lock").unlink()
     assert str(tmp_path / "daemon.lock") in lock.lost()
     lock.release()
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o000, 0o666])
+def test_a_lock_whose_mode_a_restore_has_left_is_opened_to_its_owner_alone(tmp_path: Path, mode: int) -> None:
+    """As the databases beside it are: nobody has to type a `chmod` for a start."""
+    path = tmp_path / "daemon.lock"
+    path.touch()
+    path.chmod(mode)
+    with unprivileged():
+        DaemonLock.acquire(path, pid=1, run_id="a").release()
+    assert path.stat().st_mode & 0o777 == 0o600

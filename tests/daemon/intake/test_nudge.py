@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from daemon.intake.nudge import Nudge
+from tests.unprivileged import unprivileged
 
 
 def test_who_moves_is_asked_again(tmp_path: Path) -> None:
@@ -33,3 +34,14 @@ def test_what_lies_in_the_note_s_place_stops_nobody(tmp_path: Path, kind: str) -
         note.symlink_to(tmp_path / "nowhere")
     Nudge(tmp_path / "nudge").close()
     assert os.path.lexists(note) == (kind == "directory")
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o000, 0o666])
+def test_a_fifo_whose_mode_a_restore_has_left_is_opened_to_its_owner_alone(tmp_path: Path, mode: int) -> None:
+    """And does not keep the daemon from its start."""
+    path = tmp_path / "nudge"
+    os.mkfifo(path, mode)
+    path.chmod(mode)
+    with unprivileged():
+        Nudge(path).close()
+    assert path.stat().st_mode & 0o777 == 0o600
