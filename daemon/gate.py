@@ -3,9 +3,10 @@
 import fnmatch
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from daemon.pause_spans import Span
 from daemon.pausing import Pauses
 from memsyncd.evidence.event import Scope
 
@@ -85,10 +86,17 @@ class Gate:
         repo_id = self._resolve(directory).repo_id if self._resolve is not None else ""
         return any(self.pauses.project(repo_id, spelling) is not None for spelling in _spellings(directory))
 
-    def is_not_captured(self, directory: str) -> bool:
-        """Whether what hooks tell of a directory is discarded. Everything's pause discards nothing: hooks drop nothing
-        then, and what they dropped before waits."""
-        return self.is_excluded(directory) or self.is_project_paused(directory)
+    def pauses_of(self, directory: str) -> Sequence[Span]:
+        """Return when, by the wall clock, the project of a directory is or was paused by itself: what its hooks tell of
+        that time is discarded, whenever it is looked at. Everything's pause discards nothing: hooks drop nothing then,
+        and what they dropped before waits."""
+        if not directory:
+            return ()
+
+        def names() -> tuple[str, Collection[str]]:
+            return (self._resolve(directory).repo_id if self._resolve is not None else ""), _spellings(directory)
+
+        return self.pauses.spans(names)
 
     def hold_directory(self, directory: str) -> str | None:
         """Return why nothing is searched or recalled for a directory at present, or None."""

@@ -18,7 +18,9 @@ MAX_SECONDS = 3650 * 86_400.0
 """The longest `--for`; whoever means longer pauses without an end."""
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_DURATION = re.compile(r"([0-9]{1,12})([smhd]?)")
+_DURATION = re.compile(r"([0-9]+)([smhd]?)")
+_MAX_DIGITS = 12
+"""Of a number of seconds that is not far above MAX_SECONDS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,14 @@ class Pause:
         return not self.since <= now.wall < self.since + self.seconds
 
 
+def is_of_project(known: tuple[str, str], repo_id: str, directory: str) -> bool:
+    """Whether a project, `known` by its identity and the root of its working tree, is that of an identity, or of a real
+    path, both empty where there is none."""
+    known_id, root = known
+    is_below = directory == root or directory.startswith(root.rstrip("/") + "/")
+    return bool((repo_id and known_id == repo_id) or (root and directory and is_below))
+
+
 @dataclass(frozen=True, slots=True)
 class PausedProject:
     """A project is told by its identity, and by its working tree, for what lies below it."""
@@ -79,20 +89,26 @@ class PauseState:
 
     def project(self, repo_id: str, directory: str = "") -> PausedProject | None:
         """Return the pause of a project, told by its identity or by a real path in its working tree."""
-        for each in self.projects:
-            is_below = directory == each.root or directory.startswith(each.root.rstrip("/") + "/")
-            if (repo_id and each.repo_id == repo_id) or (each.root and directory and is_below):
-                return each
-        return None
+        return next(
+            (each for each in self.projects if is_of_project((each.repo_id, each.root), repo_id, directory)), None
+        )
 
 
-def duration(text: str) -> float | None:
-    """Return the seconds of `90`, `90s`, `15m`, `2h` or `3d`; None for what is none, or is 0 or above MAX_SECONDS."""
+class NoDuration(ValueError):
+    """The message says what is wrong, to go behind what was given."""
+
+
+def duration(text: str) -> float:
+    """Return the seconds of `90`, `90s`, `15m`, `2h` or `3d`. Raises NoDuration for what is none, or is 0 or above
+    MAX_SECONDS."""
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        return None
-    seconds = int(match[1]) * _UNITS[match[2]]
-    return seconds if 0 < seconds <= MAX_SECONDS else None
+        raise NoDuration("write it like 90, 90s, 15m, 2h or 3d")
+    digits = match[1].lstrip("0")
+    seconds = int(digits[:_MAX_DIGITS] or 0) * _UNITS[match[2]]
+    if len(digits) > _MAX_DIGITS or not 0 < seconds <= MAX_SECONDS:
+        raise NoDuration("it is from 1s to 3650d, and a pause without it has no end")
+    return seconds
 
 
 def read(path: Path) -> PauseState:
@@ -103,7 +119,7 @@ def read(path: Path) -> PauseState:
             return PauseState(unreadable=True)
         everything = None if document["all"] is None else _pause(document["all"])
         projects = [
-            PausedProject(_text(each["repo_id"]), _text(each["root"]), _pause(each["pause"]))
+            PausedProject(as_text(each["repo_id"]), as_text(each["root"]), _pause(each["pause"]))
             for each in document["projects"]
         ]
     except FileNotFoundError:
@@ -113,7 +129,8 @@ def read(path: Path) -> PauseState:
     return PauseState(everything, projects)
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Return a value that is a text. Raises TypeError."""
     if not isinstance(value, str):
         raise TypeError("no text")
     return value

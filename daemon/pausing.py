@@ -1,7 +1,8 @@
 """Pauses of everything or of one project, kept in files, so that they hold with the daemon and without it.
 
 The marker `paused` in the data directory says that everything is paused, and hooks look at nothing else; `pauses.json`
-beside it holds when a pause ends, and which projects are paused. A marker with content ends at its mtime.
+beside it holds when a pause ends, and which projects are paused, `pauses-ended.json` when they were. A marker with
+content ends at its mtime.
 """
 
 import contextlib
@@ -10,15 +11,16 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from daemon import private_directory
+from daemon import ended_pauses, pause_state, private_directory
+from daemon.ended_pauses import EndedPause
 from daemon.intake.spool import Spool
-from daemon.pause_state import Moment, Pause, PausedProject, PauseState, encoded, read
-from memsyncd import regular_file
-from memsyncd.clock import rfc3339
+from daemon.pause_files import mark, stamp, write_private
+from daemon.pause_spans import Span, closed_spans, open_span
+from daemon.pause_state import Moment, Pause, PausedProject, PauseState, encoded, is_of_project
 
 MARKER = "paused"
 ENDED = "resumed"
@@ -26,6 +28,14 @@ ENDED = "resumed"
 
 STATE = "pauses.json"
 _NOTHING = PauseState()
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    """What the files hold, be it over or not."""
+
+    state: PauseState = _NOTHING
+    ended: Sequence[EndedPause] = ()
 
 
 @functools.cache
@@ -57,25 +67,47 @@ class Pauses:
         self._marker = data / MARKER
         self._path = data / STATE
         self._now = now
+        self._ended_path = data / ended_pauses.NAME
         self._lock = threading.Lock()
-        self._known: tuple[object, PauseState] = (None, PauseState())
+        self._known: tuple[object, _OnDisk] = (None, _OnDisk())
 
     def state(self) -> PauseState:
-        """Return what holds now, without what is over; read anew when the file has changed."""
-        stamp = _stamp(self._path)
-        with self._lock:
-            if stamp != self._known[0]:
-                self._known = (stamp, read(self._path))
-            state = self._known[1]
+        """Return what holds now, without what is over; read anew when a file has changed."""
+        state = self._on_disk().state
         if state == _NOTHING and not os.path.exists(self._marker):
             return state
         now = self._now()
-        everything = state.everything if self._marker_holds(state, now) else None
-        if everything is None and self._marker_holds(state, now):
-            everything = Pause(now.wall)
-        return replace(
-            state, everything=everything, projects=[each for each in state.projects if not each.pause.is_over(now)]
-        )
+        projects = [each for each in state.projects if not each.pause.is_over(now)]
+        return replace(state, everything=self._everything(state, now), projects=projects)
+
+    def spans(self, names: Callable[[], tuple[str, Collection[str]]]) -> Sequence[Span]:
+        """Return when, by the wall clock, a project is or was paused by itself. `names` gives its identity and real
+        paths in its working tree; it is asked where there is any pause to compare."""
+        found = self._on_disk()
+        if not found.state.projects and not found.ended:
+            return ()
+        now = self._now()
+        repo_id, directories = names()
+
+        def is_asked(each: PausedProject | EndedPause) -> bool:
+            return any(is_of_project((each.repo_id, each.root), repo_id, directory) for directory in directories)
+
+        spans = [span for each in found.ended if is_asked(each) for span in each.spans]
+        for each in filter(is_asked, found.state.projects):
+            is_over = each.pause.is_over(now)
+            spans += closed_spans(each.pause, now) if is_over else [open_span(each.pause, now)]
+        return spans
+
+    def _on_disk(self) -> "_OnDisk":
+        stamps = stamp(self._path), stamp(self._ended_path)
+        with self._lock:
+            if stamps != self._known[0]:
+                self._known = (stamps, self._read())
+            return self._known[1]
+
+    def _read(self) -> "_OnDisk":
+        state, ended = pause_state.read(self._path), ended_pauses.read(self._ended_path)
+        return _OnDisk(state if ended is not None else replace(state, unreadable=True), ended or ())
 
     @property
     def is_paused(self) -> bool:
@@ -90,12 +122,13 @@ class Pauses:
         """Pause everything; False where it is so already, and without an end."""
         with self._changing() as state:
             now = self._now()
-            if seconds is None and self._marker_holds(state, now) and _is_endless(state.everything):
+            known = self._everything(state, now)
+            if seconds is None and known is not None and known.seconds is None:
                 self._mark_spools(None)
                 return False
             everything = Pause(now.wall, seconds, now.boot, now.up)
             self._write(PauseState(everything, state.projects))
-            _mark(self._marker, everything)
+            mark(self._marker, everything)
             self._mark_spools(everything)
             return True
 
@@ -108,24 +141,27 @@ class Pauses:
             if seconds is None and known is not None and known.pause.seconds is None:
                 return False
             project = PausedProject(repo_id, root, Pause(now.wall, seconds, now.boot, now.up))
+            self._keep_ended([known] if known is not None else [], now)
             self._write(replace(state, projects=[*others, project], unreadable=False))
             return True
 
     def resume(self, spools: Iterable[Spool]) -> bool:
-        """End the pause of everything; False where there was none. The pauses of projects stay. What waits in the
-        `spools` is young again, for nothing grows old in a pause."""
+        """End the pause of everything, or of spools alone; False where there was none. The pauses of projects stay.
+        What waits in the `spools` is young again, for nothing grows old in a pause."""
         with self._changing() as state:
             was = os.path.exists(self._marker) or state.everything is not None or state.unreadable
+            was = was or bool(self.paused_alone())
             self._end(state, spools)
             return was
 
     def resume_project(self, repo_id: str) -> bool:
         """End the pause of a project; False where there was none."""
         with self._changing() as state:
-            left = [each for each in state.projects if each.repo_id != repo_id]
-            if len(left) == len(state.projects):
+            ended = [each for each in state.projects if each.repo_id == repo_id]
+            if not ended:
                 return False
-            self._write(replace(state, projects=left))
+            self._keep_ended(ended, self._now())
+            self._write(replace(state, projects=[each for each in state.projects if each.repo_id != repo_id]))
             return True
 
     def settle(self, spools: Iterable[Spool]) -> bool:
@@ -140,21 +176,45 @@ class Pauses:
             now = self._now()
             if found.unreadable:
                 return False
-            state = replace(found, projects=[each for each in found.projects if not each.pause.is_over(now)])
-            ended = len(state.projects) < len(found.projects)
-            if self._marker_holds(state, now):
-                self._mark_spools(state.everything)
-            elif marked or state.everything is not None:
+            over = [each for each in found.projects if each.pause.is_over(now)]
+            if over:
+                self._keep_ended(over, now)
+            state = replace(found, projects=[each for each in found.projects if each not in over])
+            everything = self._everything(state, now)
+            if everything is None and (marked or state.everything is not None):
                 self._end(state, spools)
                 return True
-            if ended:
-                self._write(state)
-            return ended
+            if everything is not None:
+                self._mark_spools(everything)
+            if over or everything != state.everything:  # what a person has made is known, so that its removal is seen
+                self._write(replace(state, everything=everything))
+            return bool(over)
 
-    def _marker_holds(self, state: PauseState, now: Moment) -> bool:
-        if not os.path.exists(self._marker):
-            return False
-        return state.everything is None or not state.everything.is_over(now)
+    def paused_alone(self) -> list[str]:
+        """Return the spools of ours that have a marker while not all is paused."""
+        if os.path.exists(self._marker):
+            return []
+        return [each.name for each in self._spool_directories() if os.path.lexists(each / MARKER)]
+
+    def _everything(self, state: PauseState, now: Moment) -> Pause | None:
+        """Return the pause of everything; None without its marker. One that a person made is as the marker says."""
+        try:
+            marker = os.stat(self._marker)
+        except OSError:
+            return None
+        pause = state.everything
+        if pause is None:
+            lasting = marker.st_mtime - now.wall if marker.st_size else None
+            pause = Pause(now.wall, lasting, now.boot, now.up)
+        return None if pause.is_over(now) else pause
+
+    def _keep_ended(self, projects: Sequence[PausedProject], now: Moment) -> None:
+        """Write down when projects were paused, before their pauses are taken away: what was dropped in between and
+        waits is discarded all the same."""
+        ended = [EndedPause(each.repo_id, each.root, closed_spans(each.pause, now)) for each in projects]
+        if ended:
+            known = ended_pauses.read(self._ended_path) or ()
+            write_private(self._ended_path, ended_pauses.encoded([*known, *ended]))
 
     def _end(self, state: PauseState, spools: Iterable[Spool]) -> None:
         """Remove the data directory's marker after those of the spools: a crash in between leaves all paused."""
@@ -165,12 +225,14 @@ class Pauses:
             with contextlib.suppress(FileNotFoundError):
                 os.replace(directory / MARKER, directory / ENDED)
         self._marker.unlink(missing_ok=True)
+        if ended_pauses.read(self._ended_path) is None:
+            self._ended_path.unlink()
         self._write(PauseState(None, state.projects))
 
     def _mark_spools(self, pause: Pause | None) -> None:
         for directory in self._spool_directories():
             with contextlib.suppress(OSError):  # one that cannot be written is told of by `status`
-                _mark(directory / MARKER, pause)
+                mark(directory / MARKER, pause)
 
     def _spool_directories(self) -> list[Path]:
         try:
@@ -188,7 +250,7 @@ class Pauses:
         try:
             with contextlib.suppress(OSError):  # some network file systems lock no directory: a rename is whole anyway
                 fcntl.flock(directory, fcntl.LOCK_EX)
-            yield read(self._path)
+            yield self._read().state
         finally:
             os.close(directory)
 
@@ -196,50 +258,4 @@ class Pauses:
         if state.everything is None and not state.projects:
             self._path.unlink(missing_ok=True)
             return
-        _write_private(self._path, encoded(state))
-
-
-def _is_endless(pause: Pause | None) -> bool:
-    return pause is None or pause.seconds is None
-
-
-def _mark(marker: Path, pause: Pause | None) -> None:
-    """Make a marker: empty without an end, else with a line, its mtime being the end."""
-    until = None if pause is None else pause.until
-    if until is None:
-        if not marker.exists() or marker.stat().st_size:
-            _write_private(marker, b"")
-        return
-    content = f"until {rfc3339(until)}\n".encode()
-    if not marker.exists() or regular_file.content(marker, len(content) + 1) != content:
-        _write_private(marker, content, touched_at=until)
-
-
-def _write_private(path: Path, content: bytes, touched_at: float | None = None) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            if touched_at is not None:
-                os.utime(file.fileno(), (touched_at, touched_at))
-            os.fsync(file.fileno())
-        os.rename(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def _stamp(path: Path) -> object:
-    try:
-        found = os.stat(path)  # for every handoff: a Path's own takes twice as long
-    except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_ino, found.st_size
+        write_private(self._path, encoded(state))

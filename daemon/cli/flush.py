@@ -39,7 +39,7 @@ def flush(around: Surroundings, session: str | None, cwd: str | None, wait: bool
 
     Exit code: 0 delivered, asked for, or nothing to deliver; 1 refused; 75 put off; 3 the daemon is not running.
     """
-    asked: dict[str, Any] = {"session": session or "", "cwd": cwd or "", "wait": wait}
+    asked: dict[str, Any] = {"session": session, "cwd": cwd, "wait": wait}
     try:
         if wait:
             answer = link.post_and_wait(around, "/flush", asked, seconds=link.UNTIL_CONFIRMED, for_jobs=True)

@@ -35,11 +35,12 @@ def pause(around: Surroundings, project: str | None, lasting: str | None, as_jso
     Nothing expires meanwhile. To keep a project out for good, put a file `.memsyncd-ignore` into it, or name it under
     `exclude` in the settings.
     """
-    from daemon.pause_state import duration  # noqa: PLC0415  (only where it is needed)
+    from daemon.pause_state import NoDuration, duration  # noqa: PLC0415  (only where it is needed)
 
-    seconds = duration(lasting) if lasting is not None else None
-    if lasting is not None and seconds is None:
-        raise exits.Leave(exits.WRONG_USE, f"--for {clean(lasting)}: write it like 90, 90s, 15m, 2h or 3d.")
+    try:
+        seconds = duration(lasting) if lasting is not None else None
+    except NoDuration as error:
+        raise exits.Leave(exits.WRONG_USE, f"--for {clean(lasting)}: {error}.") from error
     answer = begin(around, project or "", seconds)
     if as_json:
         emit_json(answer)
@@ -51,7 +52,7 @@ def pause(around: Surroundings, project: str | None, lasting: str | None, as_jso
 def begin(around: Surroundings, directory: str = "", seconds: float | None = None) -> Mapping[str, Any]:
     """Pause everything, or the project of a directory, with the daemon and without it. Leaves where it cannot be."""
     try:
-        return link.post(around, "/pause", {"project": directory, "for": seconds})
+        return link.post(around, "/pause", {"project": directory or None, "for": seconds})
     except (link.NotRunning, link.Unanswered, link.NotFound):  # the files are the truth, and the daemon reads them
         from daemon import pause_commands  # noqa: PLC0415  (only without a daemon)
 

@@ -40,7 +40,7 @@ def resume(around: Surroundings, project: str | None, as_json: bool) -> int:
 def end(around: Surroundings, directory: str = "") -> Mapping[str, Any]:
     """End a pause, with the daemon and without it. Leaves where it cannot be ended."""
     try:
-        return link.post(around, "/resume", {"project": directory})
+        return link.post(around, "/resume", {"project": directory or None})
     except (link.NotRunning, link.Unanswered, link.NotFound):
         return _without_daemon(around, directory)
     except link.Refused as error:

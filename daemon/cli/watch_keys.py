@@ -83,7 +83,7 @@ class Deeds:
         return resume.sentence(resume.end(self._around))
 
     def _flush(self) -> str:
-        return flush.sentence(link.post(self._around, "/flush", {"session": "", "cwd": "", "wait": False}))
+        return flush.sentence(link.post(self._around, "/flush", {"wait": False}))
 
     def _retry(self) -> str:
         found = job_access.find(self._around, state="dead", kind="", limit=job_access.ALL)

@@ -104,7 +104,8 @@ class Claiming:
             if whole is None:
                 give_back(spool, waiting.stem)
                 return None
-            events = self._not_forgotten(handoff, waiting, self.events.of(handoff, whole.records, spool, store))
+            found = self.events.of(handoff, whole.records, spool, store, left_at=waiting.changed_at)
+            events = self._not_forgotten(handoff, waiting, found)
             return Claimed(waiting, Taken(waiting.stem, handoff, whole.records, age), events, whole.reached)
         except (TornError, NotAHandoffError) as error:
             self.suspects.suspect(spool, waiting, str(error))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from daemon.intake.repeats import Repeats, digest
 from daemon.intake.spool import Spool
+from daemon.pause_spans import ALWAYS, Span, covers
 from memsyncd.clock import Clock, from_rfc3339, rfc3339
 from memsyncd.counters import Counters
 from memsyncd.evidence.event import NewEvent, Scope
@@ -18,32 +19,33 @@ from memsyncd.redaction import RememberingRedactor, redact_value
 @dataclass(slots=True)
 class Events:
     """Used by the one thread that owns the spools. `resolve` tells a directory's scope, `is_excluded` whether nothing
-    of it is captured."""
+    of it is captured, `pauses_of` when nothing is or was."""
 
     clock: Clock
     counters: Counters
     resolve: Callable[[str], Scope]
     is_excluded: Callable[[str], bool]
+    pauses_of: Callable[[str], Sequence[Span]] = lambda _: ()
     redact: RememberingRedactor = field(default_factory=RememberingRedactor)
     _repeats: Repeats = field(default_factory=Repeats)
     _scopes: dict[str, Scope] = field(default_factory=dict)
-    _excluded: dict[str, bool] = field(default_factory=dict)
+    _held_back: dict[str, Sequence[Span]] = field(default_factory=dict)
 
     def end_batch(self) -> None:
         """Forget directories and texts: within a batch, which is read in an instant, each is looked at once."""
         self._scopes.clear()
-        self._excluded.clear()
+        self._held_back.clear()
         self.redact.forget()
 
     def of(
-        self, handoff: Handoff, records: Sequence[Record], spool: Spool, store: EvidenceStore
+        self, handoff: Handoff, records: Sequence[Record], spool: Spool, store: EvidenceStore, *, left_at: float
     ) -> tuple[NewEvent, ...]:
-        """Return what is to be stored of a handoff. Raises EvidenceError, and whatever an odd handoff provokes."""
+        """Return what is to be stored of a handoff that was left at `left_at`, Unix seconds, unless it tells a time by
+        itself. Raises EvidenceError, and whatever an odd handoff provokes."""
+        captured = from_rfc3339(handoff.captured_at)
         events = []
         for index, record in enumerate(records):
-            if record.cwd not in self._excluded:
-                self._excluded[record.cwd] = self.is_excluded(record.cwd)
-            if self._excluded[record.cwd]:
+            if self._is_held_back(record, left_at if captured is None else captured):
                 self.counters.add("events_excluded")
                 continue
             if not store.own:
@@ -57,6 +59,15 @@ class Events:
             else:
                 events.append(event)
         return tuple(events)
+
+    def _is_held_back(self, record: Record, captured_at: float) -> bool:
+        """Whether nothing of a record's directory is captured, or was when it was captured or said."""
+        if record.cwd not in self._held_back:
+            is_excluded = self.is_excluded(record.cwd)
+            self._held_back[record.cwd] = ALWAYS if is_excluded else self.pauses_of(record.cwd)
+        spans = self._held_back[record.cwd]
+        said = from_rfc3339(record.captured_at) if spans and record.captured_at else None
+        return covers(spans, captured_at) or (said is not None and covers(spans, said))
 
     def _event(self, handoff: Handoff, index: int, record: Record, spool: Spool) -> NewEvent | None:
         """Return a record as an event; None where an earlier run of the daemon has recorded it."""

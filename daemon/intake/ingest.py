@@ -24,6 +24,7 @@ from daemon.intake.spool import Spool, Waiting
 from daemon.intake.suspects import Suspects
 from daemon.intake.transcripts import Transcripts
 from daemon.intake.unlinking import Unlinking
+from daemon.pause_spans import Span
 from daemon.status.findings import Findings
 from jobs.delivery import checkpoint_job
 from jobs.queue.contract import JobQueue
@@ -47,9 +48,10 @@ _OF_A_ROW = (sqlite3.DataError, sqlite3.IntegrityError)
 @dataclass
 class Ingest:
     """Works through the served spools. `resolve` tells a directory's scope, `is_excluded` whether nothing of it is
-    captured; `on_event(kind, **fields)` tells observers, without texts. `on_stored`, if anybody asks, is given the
-    events of a commit that brought something new; `is_forgotten` tells of a session, a repository and a time of capture
-    whether it was forgotten since. `home` is the user's, whose transcripts are read; without it none are."""
+    captured, `pauses_of` when its project is or was paused; `on_event(kind, **fields)` tells observers, without texts.
+    `on_stored`, if anybody asks, is given the events of a commit that brought something new; `is_forgotten` tells of a
+    session, a repository and a time of capture whether it was forgotten since. `home` is the user's, whose transcripts
+    are read; without it none are."""
 
     served: Served
     queue: JobQueue
@@ -71,6 +73,7 @@ class Ingest:
     _unlinking: Unlinking = field(default_factory=Unlinking)
     on_stored: Callable[[Spool, Sequence[NewEvent]], None] | None = None
     is_forgotten: Callable[..., bool] = lambda **_: False
+    pauses_of: Callable[[str], Sequence[Span]] = lambda _: ()
     home: Path | None = None
     in_hand: InHand = field(default_factory=lambda: InHand(None))
 
@@ -79,8 +82,10 @@ class Ingest:
         self._suspects = Suspects(self.grace, self.in_hand, self.counters, self.findings, self.on_event)
         self.requests = FlushRequests(self.queue, self.counters, self.on_event)
         self._sightings = FlushSightings(self.clock)
-        self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded)
-        self.transcripts = Transcripts(self.clock, self.counters, self.findings, self.is_excluded, self.home)
+        self._events = Events(self.clock, self.counters, self.resolve, self.is_excluded, self.pauses_of)
+        self.transcripts = Transcripts(
+            self.clock, self.counters, self.findings, self.is_excluded, self.pauses_of, self.home
+        )
         self._claiming = Claiming(
             self.clock,
             self.counters,

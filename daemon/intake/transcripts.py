@@ -8,7 +8,7 @@ answers. What cannot be read is a problem with a name, and no loss: the offset s
 import contextlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from daemon.intake.own_words import own_words
@@ -16,6 +16,7 @@ from daemon.intake.repeats import SAME_EVENT_SECONDS, SESSIONS
 from daemon.intake.spool import Spool, Waiting
 from daemon.intake.transcript_asked import ANSWER, Asked
 from daemon.intake.transcript_waits import TranscriptWaits
+from daemon.pause_spans import Span, covers
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock, from_rfc3339
 from memsyncd.counters import Counters
@@ -50,12 +51,13 @@ class Completed:
 @dataclass
 class Transcripts:
     """Used by the one thread that owns the spools. `home` and `owner` are the user's, and nobody else's files are read;
-    without `home` none are."""
+    without `home` none are. `is_excluded` and `pauses_of` are as for Events."""
 
     clock: Clock
     counters: Counters
     findings: Findings
     is_excluded: Callable[[str], bool]
+    pauses_of: Callable[[str], Sequence[Span]] = lambda _: ()
     home: Path | None = None
     owner: int = field(default_factory=os.geteuid)
     waits: TranscriptWaits = field(init=False)
@@ -114,10 +116,9 @@ class Transcripts:
         if wanted is None and not begins:
             return Completed(asked.records)
         known = self._reached.get(asked.session) or store.transcript(asked.session_id)
-        captured_at = asked.captured_at or self.clock.wall()
-        if self.is_excluded(asked.directory):
-            passed = None if known is None else replace(known, not_before=max(known.not_before, captured_at))
-            return Completed(asked.records, passed)
+        captured_at = asked.captured_at or asked.waiting.changed_at
+        if self.is_excluded(asked.directory) or covers(self.pauses_of(asked.directory), captured_at):
+            return Completed(asked.records, None if known is None else following.passed_over(known, captured_at))
         if wanted is None:
             new = TranscriptOffset(asked.session_id, not_before=captured_at - SAME_MOMENT_SECONDS)
             return Completed(asked.records, new if known is None else None)
@@ -187,7 +188,10 @@ class Transcripts:
         self.counters.add("transcript_lines_passed_over", found.lines_passed_over)
         records = asked.records
         if not asked.has_answer:
-            new = [record for each in taken for record in _records(asked, each)]
+            paused = self.pauses_of(asked.directory)
+            kept = [each for each in taken if not any(covers(paused, moment) for moment in each.moments)]
+            self.counters.add("exchanges_excluded", len(taken) - len(kept))
+            new = [record for each in kept for record in _records(asked, each)]
             self.counters.add("transcript_answers", sum(record.kind == ANSWER for record in new))
             records = (*records, *new)
         return Completed(records, following.after(found, taken))

@@ -41,7 +41,7 @@ def leave_end(ended: Ended, spool: Spool, store: EvidenceStore, clock: Clock) ->
         "action": FLUSH,
         "reason": "idle" if ended.why == "idle" else "session-end",
         "captured_at": rfc3339(clock.wall()),
-        "hook_input": {"session_id": ended.session_id} | ({"transcript_path": known.path} if known.path else {}),
+        "hook_input": _told(store, known),
     }
     pending = hook_spool.open_own(os.fsencode(spool.pending))
     try:
@@ -49,6 +49,15 @@ def leave_end(ended: Ended, spool: Spool, store: EvidenceStore, clock: Clock) ->
     finally:
         os.close(pending)
     return True
+
+
+def _told(store: EvidenceStore, known: TranscriptOffset) -> dict[str, str]:
+    """Return a hook's own fields: whose end it is, where the transcript lies, and the directory, by which a project is
+    paused or excluded."""
+    scope = store.scope(known.session_id)
+    directory = os.path.join(scope.root, scope.directory) if scope is not None and scope.root else ""
+    told = {"session_id": known.session_id, "transcript_path": known.path, "cwd": directory}
+    return {name: value for name, value in told.items() if value}
 
 
 def _has_more(known: TranscriptOffset) -> bool:

@@ -50,15 +50,18 @@ def document(request: Request, *known: str) -> Mapping[str, Any]:
 
 
 def text(document: Mapping[str, Any], name: str) -> str | None:
-    """Return a text, None where it is left out, null or empty."""
+    """Return a text, None where it is left out or null. An empty one comes from an unset variable, and must not mean
+    everything."""
     value = document.get(name)
     if value is not None and not isinstance(value, str):
         raise Refused(400, f"{name} is a text.")
-    return value or None
+    if value is not None and not value.strip():
+        raise Refused(400, f"{name} is empty: give it a value, or leave it out.")
+    return value
 
 
 def directory(document: Mapping[str, Any], name: str) -> str:
-    """Return an absolute path, or an empty text."""
+    """Return an absolute path, an empty text where it is left out or null."""
     value = text(document, name) or ""
     if value and not os.path.isabs(value):
         raise Refused(400, f"{name} is an absolute path.")

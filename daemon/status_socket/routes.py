@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from daemon.acts import DaemonActs
-from daemon.pause_state import MAX_SECONDS, duration
+from daemon.pause_state import MAX_SECONDS, NoDuration, duration
 from daemon.recalling.question import NotAQuestion
 from daemon.searching.request import ARGUMENTS, SearchRefused
 from daemon.status.history import MINUTES
@@ -183,9 +183,8 @@ class Routes:
             raise Refused(400, "wait is true or false.")
         if asked.get("wait") and "wait_seconds" not in asked:
             wait = MAX_FLUSH_WAIT
-        return json_response(
-            200, await self._view.flush(asked_for.text(asked, "session"), asked_for.text(asked, "cwd"), wait)
-        )
+        session, cwd = asked_for.text(asked, "session"), asked_for.directory(asked, "cwd") or None
+        return json_response(200, await self._view.flush(session, cwd, wait))
 
     async def _drain(self, request: Request, _: str) -> Response:
         asked_for.query(request)
@@ -206,13 +205,14 @@ class Routes:
         asked_for.query(request)
         asked = asked_for.document(request, "project", "for")
         seconds = asked.get("for")
-        if isinstance(seconds, str) and seconds:
-            seconds = duration(seconds)
-            if seconds is None:
-                raise Refused(400, "for is a time like 90, 90s, 15m, 2h or 3d.")
-        elif seconds is not None and seconds != "":
+        if isinstance(seconds, str):
+            try:
+                seconds = duration(seconds)
+            except NoDuration as error:
+                raise Refused(400, f"for: {error}.") from error
+        elif seconds is not None:
             seconds = asked_for.number(asked, "for", 0.0, 1.0, MAX_SECONDS)
-        return await self._acted(self._acts.pause, asked_for.directory(asked, "project"), seconds or None)
+        return await self._acted(self._acts.pause, asked_for.directory(asked, "project"), seconds)
 
     async def _resume(self, request: Request, _: str) -> Response:
         asked_for.query(request)
@@ -222,7 +222,8 @@ class Routes:
 
     async def _forget(self, request: Request, _: str) -> Response:
         asked_for.query(request)
-        asked = asked_for.document(request, "cwd", "session", "memory", "remote", "include_project_memory", "yes")
+        told = asked_for.document(request, "cwd", "session", "memory", "remote", "include_project_memory", "yes")
+        asked = {name: value for name, value in told.items() if value != ""}  # beside another it widens nothing
         named = {name: asked_for.text(asked, name) or "" for name in ("cwd", "session", "memory")}
         if sum(1 for value in named.values() if value) != 1:
             raise Refused(400, "One of cwd, session and memory says what is to be forgotten.")

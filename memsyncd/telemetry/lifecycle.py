@@ -111,6 +111,7 @@ _WRITTEN_BY_OTHERS = frozenset(
         "unanswered",
         "paused",
         "pauses.json",
+        "pauses-ended.json",
         "hook-errors.log",
         "hook-errors.log.1",
     }

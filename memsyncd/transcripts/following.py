@@ -76,6 +76,12 @@ def after(found: Look, taken: Sequence[Exchange]) -> TranscriptOffset:
     return replace(found.reached, offset=left, taken=names)
 
 
+def passed_over(known: TranscriptOffset, before: float) -> TranscriptOffset:
+    """Return the offset of a transcript of which nothing is taken that was said `before`, in Unix seconds. The file is
+    as one that was never read: where it tells no times, only its last exchange will be taken then."""
+    return TranscriptOffset(known.session_id, not_before=max(known.not_before, before))
+
+
 def _is_same(opened: Opened, known: TranscriptOffset) -> bool:
     """Whether the file is the one that was read and has only grown since: it has the same head, and a line still begins
     at the offset."""

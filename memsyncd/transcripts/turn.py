@@ -105,9 +105,14 @@ class Exchange:
         return self.replies[-1] if self.is_answered else None
 
     @property
+    def moments(self) -> Sequence[float]:
+        """When its turns were said, in Unix seconds, as far as they tell a time."""
+        return [turn.at for turn in (*self.prompts, *self.replies) if turn.at is not None]
+
+    @property
     def began_at(self) -> float | None:
         """When its first turn was said, in Unix seconds; None where no turn tells a time."""
-        return next((turn.at for turn in (*self.prompts, *self.replies) if turn.at is not None), None)
+        return next(iter(self.moments), None)
 
     @property
     def key(self) -> str:

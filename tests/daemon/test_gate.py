@@ -1,10 +1,12 @@
 """The one gate for pause and exclusion."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from daemon.gate import IGNORE_MARKER, SAME_LOOK_SECONDS, Gate
+from daemon.pause_spans import covers
 from memsyncd.evidence.event import Scope
 from tests.clocks import HandClock
 
@@ -87,13 +89,17 @@ def test_a_look_holds_for_an_instant_only(tmp_path: Path) -> None:
 
 
 def test_a_paused_project_is_not_captured_and_is_held_with_its_reason(tmp_path: Path) -> None:
-    """By its identity, in another working tree too; a pause of everything discards nothing."""
+    """By its identity, in another working tree too; a pause of everything discards nothing, and one that is over
+    what it held."""
     scope = Scope("git.example.org/a", "a", root=str(tmp_path / "other-tree"))
     gate = Gate([], tmp_path / "paused", lambda _: scope)
     gate.pauses.pause_project("git.example.org/a", str(tmp_path / "tree"), None)
     assert gate.hold(scope) == gate.hold_directory("/elsewhere") == "its project is paused"
-    assert gate.is_not_captured("/elsewhere")
+    during = time.time()
+    assert covers(gate.pauses_of("/elsewhere"), during)
+    assert not covers(gate.pauses_of("/elsewhere"), during - 60.0)
     gate.pauses.resume_project("git.example.org/a")
+    over = time.time()
     gate.pauses.pause(None)
     assert gate.hold(scope) == gate.hold_directory("/elsewhere") == "paused"
-    assert not gate.is_not_captured("/elsewhere")
+    assert covers(gate.pauses_of("/elsewhere"), during) and not covers(gate.pauses_of("/elsewhere"), over)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.pause_state import Moment, Pause, PausedProject, PauseState, duration, encoded, read
+from daemon.pause_state import Moment, NoDuration, Pause, PausedProject, PauseState, duration, encoded, read
 
 HOUR = 3600.0
 
@@ -18,22 +18,27 @@ HOUR = 3600.0
         ("2h", 7200.0),
         ("3d", 259_200.0),
         (" 5m ", 300.0),
-        ("0", None),
-        ("0h", None),
-        ("-5", None),
-        ("1.5h", None),
-        ("5 m", None),
-        ("5w", None),
-        ("", None),
-        ("m", None),
-        ("3651d", None),
-        ("999999999999d", None),
-        ("٣", None),
+        ("0000000000000000090", 90.0),
+        ("3650d", 315_360_000.0),
     ],
 )
-def test_durations_are_read_as_the_contract_says(text: str, seconds: float | None) -> None:
-    """A number of seconds, or of what its letter says; nothing else is guessed at."""
+def test_durations_are_read_as_the_contract_says(text: str, seconds: float) -> None:
+    """A number of seconds, or of what its letter says."""
     assert duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["-5", "1.5h", "5 m", "5w", "", "m", "٣"])
+def test_what_is_no_duration_is_told_how_to_write_one(text: str) -> None:
+    """Nothing is guessed at."""
+    with pytest.raises(NoDuration, match="write it like"):
+        duration(text)
+
+
+@pytest.mark.parametrize("text", ["0", "0h", "000", "3651d", "999999999999d", "9" * 5_000])
+def test_a_duration_that_is_none_by_its_size_is_told_the_range(text: str) -> None:
+    """Its form is right."""
+    with pytest.raises(NoDuration, match="from 1s to 3650d"):
+        duration(text)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.end_to_end.conftest import Home
 
 MARKED = "paused"
@@ -18,6 +20,14 @@ def command(home: Home, *arguments: str, code: int = 0) -> dict[str, Any]:
     assert done.returncode == code, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
+
+
+def run_out_now(pauses: Path) -> None:
+    """Let a project's pause have been asked for as long as it has lasted."""
+    document = json.loads(pauses.read_bytes())
+    pause = document["projects"][0]["pause"]
+    pause["seconds"] = time.time() - pause["since"]
+    pauses.write_text(json.dumps(document))
 
 
 def waiting(home: Home) -> list[Path]:
@@ -89,6 +99,30 @@ def test_what_a_paused_projects_hooks_drop_is_discarded_and_counted(home: Home) 
     command(home, "resume", "--project", str(home.project / "src"))
     home.exchange("s", 1)
     home.until(lambda: home.status()["counters"].get("events_recorded") == 3, "it did not go on")
+
+
+@pytest.mark.parametrize("end", ["resume", "its time"])
+def test_what_was_said_in_a_paused_project_while_no_daemon_ran_is_never_known(home: Home, end: str) -> None:
+    """Neither after the pause was ended nor after it ran out; what was said before it and after it is delivered."""
+    project = str(home.project)
+    home.exchange("before", 0, prompt="We decided on the quokka bucket for uploads.")
+    command(home, "pause", "--project", project, "--for", "1h")
+    home.exchange("paused", 0, prompt="We decided on the zanzibar bucket for uploads.")
+    home.end("paused")
+    assert len(waiting(home)) == 5
+    if end == "resume":
+        command(home, "resume", "--project", project)
+    else:
+        run_out_now(home.places.data / "pauses.json")
+    home.exchange("after", 0, prompt="We decided on the kiwi bucket for downloads.")
+    for session in ("before", "after"):
+        home.end(session)
+    assert home.run("run", "--once").returncode == 0 and not waiting(home)
+    found = command(home, "search", "which bucket did we decide on for uploads?", "--cwd", project)
+    told = json.dumps(found)
+    assert "quokka" in told and "zanzibar" not in told
+    for file in home.places.data.rglob("*"):
+        assert not file.is_file() or b"zanzibar" not in file.read_bytes(), file
 
 
 def test_a_marker_file_keeps_a_project_out(home: Home) -> None:

@@ -85,6 +85,10 @@ def test_an_empty_time_is_no_pause_without_an_end(tmp_path: Path, capsys: pytest
     """What was to end after a while would never end."""
     assert run(tmp_path, "pause", "--for", "") == 2
     assert "write it like" in capsys.readouterr().err and not (tmp_path / "m").exists()
+    for size in ("0", "999999999999d"):
+        assert run(tmp_path, "pause", "--for", size) == 2
+        told = capsys.readouterr().err
+        assert "from 1s to 3650d" in told and "write it" not in told and not (tmp_path / "m").exists()
 
 
 def test_a_directory_that_is_not_there_is_no_project_to_pause(

@@ -15,6 +15,8 @@ from daemon.intake.ingest import Ingest
 from daemon.intake.served import Served, places_to_serve
 from daemon.intake.sessions import Sessions
 from daemon.intake.spool import Spool, age_at
+from daemon.pause_state import Moment
+from daemon.pausing import Pauses
 from daemon.status.findings import Findings
 from jobs.job import Job, JobState
 from jobs.queue.policy import Policy
@@ -47,6 +49,9 @@ class Ingesting:
         self.queue = SqliteQueue(
             self.root / "queue.sqlite3", clock=clock, policy=Policy(), counters=self.counters, random=Random(1)
         )
+        resolve = ScopeResolver(self.root, {}).resolve
+        gate = Gate(self.exclude, self.root / "paused", resolve)
+        self.pauses = gate.pauses = Pauses(self.root, self.moment)
         self.served = Served(
             lambda: places_to_serve(self.root / "spools", (), self.root, discover=self.discover),
             clock,
@@ -61,11 +66,15 @@ class Ingesting:
             counters=self.counters,
             findings=self.findings,
             sessions=self.sessions,
-            resolve=ScopeResolver(self.root, {}).resolve,
-            is_excluded=Gate(self.exclude, self.root / "paused").is_excluded,
+            resolve=resolve,
+            is_excluded=gate.is_excluded,
+            pauses_of=gate.pauses_of,
             on_event=lambda kind, **fields: self.told.append((kind, fields)),
         )
         self.served.refresh(self.findings)
+
+    def moment(self) -> Moment:
+        return Moment(self.hands.wall_now, "boot", self.hands.monotonic_now + self.hands.slept)
 
     def close(self) -> None:
         self.served.close()

@@ -70,7 +70,7 @@ class _Intake:
         directory_of(handoff)
         spool = Spool(self._place / harness, harness, own=True)
         records = records_for(handoff, harness, redact=self._events.redact)
-        events = self._events.of(handoff, records, spool, self.store)
+        events = self._events.of(handoff, records, spool, self.store, left_at=self._clock.wall())
         self._events.end_batch()
         for event in events:
             text = json.dumps(event.payload, ensure_ascii=False, allow_nan=False)

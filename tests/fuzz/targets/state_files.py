@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from daemon import clock_trust, lock, pause_state
+from daemon import clock_trust, ended_pauses, lock, pause_state
 from daemon.forgetting.tombstones import NAME as TOMBSTONES
 from daemon.forgetting.tombstones import Tombstones, UnreadableTombstones
 from daemon.intake.foreign_claims import is_claimed_elsewhere
@@ -32,6 +32,10 @@ class _Files:
             directory.mkdir(parents=True)
         self.readers: Mapping[bytes, tuple[Path, Callable[[Path], object]]] = {
             b"pauses": (place / "pauses.json", _pauses),
+            b"ended pauses": (
+                place / ended_pauses.NAME,
+                lambda path: ended_pauses.encoded(ended_pauses.read(path) or ()),
+            ),
             b"clock": (place / "clock.json", clock_trust.read),
             b"tombstones": (place / TOMBSTONES, _tombstones),
             b"starts": (place / "failed-starts.json", lambda _: FailedStarts(place).begin(NOW)),
@@ -50,7 +54,9 @@ class _Files:
 
     def try_one(self, content: bytes) -> None:
         name, _, held = content.partition(BREAK)
-        path, read = self.readers.get(name.strip()) or self.readers[sorted(self.readers)[len(content) % 11]]
+        path, read = (
+            self.readers.get(name.strip()) or self.readers[sorted(self.readers)[len(content) % len(self.readers)]]
+        )
         path.write_bytes(held)
         os.chmod(path, 0o600)
         read(path)
@@ -88,6 +94,7 @@ def inputs() -> Iterator[bytes]:
               "memory_id": "", "remote": False, "shared": False}  # fmt: skip
     documents = {
         "pauses": {"v": 1, "all": pause, "projects": [{"repo_id": "r", "root": "/w", "pause": pause}]},
+        "ended pauses": {"v": 1, "projects": [{"repo_id": "r", "root": "/w", "spans": [[NOW, NOW + 1.5]]}]},
         "clock": {"believed": NOW, "doubted": None, "last": NOW},
         "tombstones": {"v": 1, "tombstones": {"a" * 32: NOW}, "unfinished": [target]},
         "starts": {"starts": [NOW - 5, NOW - 1], "why": "the port is taken"},
@@ -104,7 +111,7 @@ def inputs() -> Iterator[bytes]:
 
 
 WORDS = tuple(
-    b"pauses clock tombstones starts lock history identity version reason claim believed doubted last since seconds up v"
+    b"pauses ended spans clock tombstones starts lock history identity version reason claim believed doubted last since seconds up v"
     b" all projects pause root unfinished at key pid deaths 1e999 NaN Infinity -0 asked_at anonymous_id code-anon-".split()
 )
 TARGET = Target("state_files", opened, inputs, WORDS, longest=16_384, share=5)
