@@ -5,7 +5,7 @@ import pwd
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -13,6 +13,7 @@ from daemon.disk_watch import FEW_INODES, FULL_BYTES
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
+from daemon.unmade_directory import hindrance
 
 NETWORK_DISKS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "afs", "ncpfs", "vboxsf", "fuse.glusterfs", "webdav"}
@@ -24,7 +25,8 @@ _OTHERS = 0o077
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A path as it was found; `mode` is None where it is not there. `error` is why it could not be looked at."""
+    """A path as it was found; `mode` is None where it is not there, and then `hindrance` tells what keeps the daemon
+    from making it. `error` is why it could not be looked at."""
 
     path: str
     is_directory: bool
@@ -32,6 +34,7 @@ class Place:
     uid: int = 0
     writable: bool = True
     error: str = ""
+    hindrance: str = ""
 
     @property
     def quoted(self) -> str:
@@ -49,7 +52,7 @@ def probes(examined: Examination) -> list[Probe]:
     ]
 
 
-def directories(found: Sequence[Place], uid: int) -> Check:
+def directories(found: Sequence[Place], uid: int) -> Check:  # noqa: PLR0911  (one for each thing that can be found)
     """Judge whether every directory that is there is one, is the asker's, and can be written."""
     name = "directories"
     there = [place for place in found if place.mode is not None or place.error]
@@ -67,6 +70,12 @@ def directories(found: Sequence[Place], uid: int) -> Check:
         if not place.writable:
             remedy = f"`chmod u+rwx {place.quoted}`, or mount its disk writable."
             return failed(name, f"{place.path} cannot be written by you", remedy)
+    if unmade := next((place for place in found if place.hindrance), None):
+        remedy = (
+            "`ls -ld` shows whose that is: make it yours and writable, move away what is in the way, or set "
+            "MEMSYNCD_HOME to a directory of your own, for daemon and hooks alike."
+        )
+        return failed(name, f"{unmade.path} cannot be made: {unmade.hindrance}", remedy)
     if not there:
         return unchecked(name, "there are none yet", "They are made by `memsyncd run` and by the first hook.")
     return passed(name, f"{len(there)} directories are yours and can be written")
@@ -130,8 +139,7 @@ def _of_another(name: str, place: Place, uid: int) -> Check:
     return failed(
         name,
         f"{place.path} belongs to {owner}, and you are {asker}",
-        f"Type it as {owner} (`sudo -iu {owner} memsyncd doctor`), or make it yours: "
-        f"`chown -R {uid} {place.quoted}`.",
+        f"Type it as {owner} (`sudo -iu {owner} memsyncd doctor`), or make it yours: `chown -R {uid} {place.quoted}`.",
     )
 
 
@@ -146,7 +154,7 @@ def account(uid: int) -> str:
 def _directories(examined: Examination) -> Iterator[Place]:
     places = examined.places
     for path in (places.data, places.spools, places.runtime):
-        yield _look(path, is_directory=True)
+        yield replace(_look(path, is_directory=True), hindrance=hindrance(path))
     for spool in examined.spools:
         kept = (spool.path, spool.pending) if spool.own else ()
         for path in (*kept, spool.dead, spool.corrupt):
@@ -185,7 +193,7 @@ def _look(path: Path, *, is_directory: bool) -> Place:
 
 def _disk(examined: Examination) -> Check:
     path = examined.places.data
-    while not path.exists():
+    while not os.path.exists(path):  # what is closed to us is not looked into
         path = path.parent
     try:
         table = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
