@@ -39,10 +39,7 @@ def config() -> None:
 @click.pass_obj
 def show(around: Surroundings, pairs: tuple[str, ...], as_json: bool) -> int:
     """Show every setting in effect and where it came from; secrets are masked."""
-    try:
-        loaded = around.load(overrides(pairs))
-    except ConfigurationError as error:
-        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    loaded = around.load(overrides(pairs))
     shown = loaded.shown()
     key, warnings = _key(loaded.settings, around.environ)
     warnings = [*loaded.warnings, *warnings]

@@ -31,15 +31,12 @@ def export(around: Surroundings, target: Path | None, as_json: bool) -> int:
     lists nothing else by itself. Works with and without the daemon. Exit code: 0 all of it; 1 it failed, or the
     platform or a file of this machine told only a part.
     """
-    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only where it is needed)
-    from daemon.exchange.exporting import ExportFailed, export_to  # noqa: PLC0415
+    from daemon.exchange.exporting import ExportFailed, export_to  # noqa: PLC0415  (only where it is needed)
 
     if as_json and target is None:
         raise exits.Leave(exits.WRONG_USE, "--json tells the counts: say with --to where the lines go.")
     try:
         counts = export_to(target, around.places(), around.load({}).settings, around.environ, write=_write)
-    except ConfigurationError as error:
-        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except ExportFailed as error:
         raise exits.Leave(exits.FAILED, str(error)) from error
     if as_json:

@@ -126,15 +126,12 @@ def _carried_out(around: Surroundings, request: dict[str, Any], tell: Tell) -> d
 
 def _without_daemon(around: Surroundings, request: Mapping[str, Any], on_deleted: Callable[[], None]) -> dict[str, Any]:
     """Do it on the files; the daemon's parts are loaded for this alone."""
-    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (as above, and all that follow)
-    from daemon.forgetting.without_daemon import forget as forget_alone  # noqa: PLC0415
+    from daemon.forgetting.without_daemon import forget as forget_alone  # noqa: PLC0415  (as above, and all that follow)
     from daemon.lock import AlreadyRunning  # noqa: PLC0415
     from jobs.queue.errors import QueueError  # noqa: PLC0415
 
     try:
         return forget_alone(around.places(), around.load({}).settings, around.environ, request, on_deleted)
-    except ConfigurationError as error:
-        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except AlreadyRunning as error:
         raise exits.Leave(exits.FAILED, f"{error} It does not answer; try again in a moment.") from error
     except (QueueError, OSError) as error:

@@ -35,8 +35,7 @@ def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
     forgotten here stays forgotten. Lines that cannot be read are kept aside and named. Exit code: 0 all was read; 1
     some was not.
     """
-    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only where it is needed)
-    from daemon.exchange.importing import import_from  # noqa: PLC0415
+    from daemon.exchange.importing import import_from  # noqa: PLC0415  (only where it is needed)
     from daemon.exchange.lines import ImportFailed  # noqa: PLC0415
 
     try:
@@ -48,8 +47,6 @@ def import_(around: Surroundings, source: Path | None, as_json: bool) -> int:
         given = STANDARD_INPUT if str(source) == "-" else source or old
         with migrations_told(is_quiet=as_json), progress("Importing", is_quiet=as_json) as tell:
             answer = import_from(given, around.places(), settings, tell)
-    except ConfigurationError as error:
-        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
     except ImportFailed as error:
         raise exits.Leave(exits.FAILED, str(error)) from error
     if as_json:

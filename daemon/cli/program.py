@@ -15,6 +15,7 @@ from daemon.cli.notice import tell_of_trouble
 from daemon.cli.output import silence
 from daemon.cli.surroundings import Surroundings, of_this_process
 from daemon.cli.wording import clean
+from daemon.configuration_error import ConfigurationError
 from memsyncd.version import __version__
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def main(arguments: Sequence[str], surroundings: Surroundings | None = None) -> 
         return 128 + signal.SIGINT
     except exits.Leave as leave:
         return _leave(leave.code, leave.sentence)
+    except ConfigurationError as error:
+        return _leave(exits.MISCONFIGURED, str(error))
     except (outlet.OutputLost, OSError) as error:
         return _failed(error)
     finally:

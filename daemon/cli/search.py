@@ -76,13 +76,9 @@ def _answer(around: Surroundings, asked: dict[str, Any]) -> Mapping[str, Any]:
 
 def _from_file(around: Surroundings, asked: Mapping[str, Any]) -> Mapping[str, Any]:
     """Answer without a daemon, where the memories lie in a file of this machine."""
-    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (only without a daemon)
-    from daemon.searching import offline  # noqa: PLC0415
+    from daemon.searching import offline  # noqa: PLC0415  (only without a daemon)
 
-    try:
-        settings = around.load({}).settings
-    except ConfigurationError as error:
-        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    settings = around.load({}).settings
     if settings.platform.kind != "local":
         raise link.NotRunning
     request = _request(asked, top_k=settings.recall.top_k, scope=settings.recall.scope)

@@ -88,15 +88,11 @@ def show(around: Surroundings, as_json: bool) -> int:
 
 
 def _look(around: Surroundings) -> _Seen:
-    """Return how things stand. Leaves with 78 where the configuration is wrong."""
-    from daemon.configuration_error import ConfigurationError  # noqa: PLC0415  (as in the other commands)
-    from daemon.settings.keys import KEYS  # noqa: PLC0415
+    """Return how things stand. Raises ConfigurationError."""
+    from daemon.settings.keys import KEYS  # noqa: PLC0415  (as in the other commands)
     from daemon.telemetry.consent import Target, target, why_off  # noqa: PLC0415
 
-    try:
-        loaded = around.load({})
-    except ConfigurationError as error:
-        raise exits.Leave(exits.MISCONFIGURED, str(error)) from error
+    loaded = around.load({})
     here, why = target(loaded.settings), why_off(loaded.settings, loaded.origins)
     seen = _Seen(around.places(), loaded.settings, here, why, "")
     running = _running(around)

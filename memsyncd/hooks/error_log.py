@@ -28,7 +28,7 @@ MAX_HOME = 400
 def append(data: bytes, environ: Mapping[bytes, bytes], event: envelope.Event, error: BaseException) -> None:
     """Add a line about `error` in the first place that takes it. Never raises OSError.
 
-    About a data directory that no daemon can serve the line is everybody's, for no `doctor` asks there.
+    About a data directory that no daemon can serve the line names none, for no `doctor` asks there.
     """
     data = data if spool.can_be_served(data) else b""
     text = line(event, error)
@@ -72,8 +72,7 @@ def places(data: bytes, environ: Mapping[bytes, bytes]) -> Iterator[bytes]:
 
 
 def _append(directory: bytes, text: bytes) -> None:
-    spool.make(directory)
-    place = spool.open_own(directory)
+    place = spool.open_or_make(directory, None, directory)
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
         file = os.open(NAME, flags, 0o600, dir_fd=place)

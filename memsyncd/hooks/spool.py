@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 KIND, FIFO, LINK = 0o170000, 0o010000, 0o120000
 """inode(7): the mask of a file's kind, and two kinds. (`stat` would be an import.)"""
 
+STICKY = 0o1000
+"""inode(7): of a directory that is for everybody, such as /tmp."""
+
 MAX_DATA = 420
 """Longest data directory in bytes: SQLite opens no path over 504, and the longest in it is a damaged evidence file's in
 the spool of a harness with the longest name."""
@@ -64,11 +67,11 @@ def open_pending(data: bytes, harness: str) -> int:
         return -1
     spools = data + b"/spools"
     name = harness.encode("ascii")
-    parent = _open_or_make(b"spools", _open_or_make(data, None, data), spools)
-    spool = _open_or_make(name, parent, spools + b"/" + name)
+    parent = open_or_make(b"spools", open_or_make(data, None, data), spools)
+    spool = open_or_make(name, parent, spools + b"/" + name)
     if _is_paused(b"paused", spool):
         return -1
-    return _open_or_make(b"pending", spool, spools + b"/" + name + b"/pending")
+    return open_or_make(b"pending", spool, spools + b"/" + name + b"/pending")
 
 
 def write(pending: int, name: str, parts: "Sequence[bytes]", oddities: list[BaseException]) -> None:
@@ -124,7 +127,8 @@ def _is_paused(marker: bytes, directory: "int | None") -> bool:
     return found.st_mtime > time.time()
 
 
-def _open_or_make(path: bytes, parent: "int | None", whole: bytes) -> int:
+def open_or_make(path: bytes, parent: "int | None", whole: bytes) -> int:
+    """Open a directory as `open_own` does, made as by `make` where it is missing; `whole` is its absolute path."""
     try:
         return open_own(path, parent)
     except FileNotFoundError:
@@ -144,18 +148,22 @@ def open_own(path: bytes, parent: "int | None" = None) -> int:
 
 
 def make(path: bytes) -> None:
-    """Make a directory and its parents, private from the start (with the caller's umask) and durable."""
-    parent = path.rpartition(b"/")[0] or (b"/" if path[:1] == b"/" else b".")
+    """Make a directory and its parents, private from the start (with the caller's umask) and durable.
+
+    None is made in another user's, as root could: it would be closed to its owner. That is a PermissionError.
+    """
+    parent = path.rpartition(b"/")[0] or b"/"
+    try:
+        found = posix.stat(parent)
+    except FileNotFoundError:
+        make(parent)
+        found = posix.stat(parent)
+    if found.st_uid not in (posix.geteuid(), 0) and not found.st_mode & STICKY:
+        raise PermissionError(1, "another user's")
     try:
         posix.mkdir(path, 0o700)
     except FileExistsError:
-        return
-    except FileNotFoundError:
-        make(parent)
-        try:
-            posix.mkdir(path, 0o700)
-        except FileExistsError:
-            return  # another hook was faster
+        return  # another hook was faster
     directory = posix.open(parent, posix.O_RDONLY | posix.O_CLOEXEC)
     posix.fsync(directory)
     posix.close(directory)
