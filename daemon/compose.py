@@ -172,6 +172,7 @@ def compose(
         key_source=key_source,
         gate=gate,
         served=served,
+        queue=queue,
         clock=clock,
         counters=counters,
         lifecycle=lifecycle,

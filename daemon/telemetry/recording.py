@@ -15,6 +15,8 @@ from typing import Any
 from daemon.intake.spool import Spool
 from jobs.delivery import CHECKPOINT, FLUSH
 from jobs.job import Job, JobState
+from jobs.queue.contract import JobQueue
+from jobs.queue.errors import QueueError
 from memsyncd.clock import Clock
 from memsyncd.evidence.errors import EvidenceError
 from memsyncd.evidence.event import NewEvent
@@ -31,6 +33,9 @@ SESSION_START = "session_start"
 
 ENDS = frozenset({"session-end", "idle"})
 """The reasons of checkpoints that end a session."""
+
+LOOKED_THROUGH = 100
+"""Of a session's checkpoints, the last ones, among which the same end may be."""
 
 _STATUS = re.compile(r"\((?P<status>[1-5]\d\d)(?=[):])")
 """An HTTP status as errors of a platform tell it (memsyncd.platforms.refusals)."""
@@ -65,12 +70,14 @@ class Recording:
         new_recorder: NewRecorder,
         spool: Callable[[str], Spool],
         store: Callable[[str], EvidenceStore],
+        queue: JobQueue,
         clock: Clock,
     ) -> None:
         self._data = data
         self._new_recorder = new_recorder
         self._spool = spool
         self._store = store
+        self._queue = queue
         self._clock = clock
         self._lock = threading.Lock()
         self._recorders: dict[tuple[Path, str], Recorder] = {}
@@ -94,13 +101,27 @@ class Recording:
         """Tell of a packet that was delivered or refused, and of a session that ended; of no other job."""
         if job.state not in (JobState.DONE, JobState.DEAD) or job.kind not in (FLUSH, CHECKPOINT):
             return
-        with contextlib.suppress(KeyError, EvidenceError):  # its spool is served no more, or cannot be read
+        # its spool is served no more, or that or the queue cannot be read
+        with contextlib.suppress(KeyError, EvidenceError, QueueError):
             spool = self._spool(str(job.payload["spool"]))
             store = self._store(spool.name)
             if job.kind == FLUSH:
                 self._flush_over(job, spool, store)
-            elif job.payload.get("reason") in ENDS:
+            elif job.payload.get("reason") in ENDS and not self._is_told(job):
                 self._session_over(job, spool, store)
+
+    def _is_told(self, job: Job) -> bool:
+        """Whether another checkpoint has told of this end: a hook tells it, and so does the silence before or the
+        process's end after it. They are of one end where nothing was recorded in between."""
+        until = job.payload.get("until")
+        others = self._queue.jobs(kind=CHECKPOINT, lane=job.lane, limit=LOOKED_THROUGH) if until else ()
+        return any(
+            each.id != job.id
+            and each.state in (JobState.DONE, JobState.DEAD)
+            and each.payload.get("reason") in ENDS
+            and each.payload.get("until") == until
+            for each in others
+        )
 
     def _flush_over(self, job: Job, spool: Spool, store: EvidenceStore) -> None:
         packet = store.packet(str(job.payload["packet"]))

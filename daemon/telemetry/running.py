@@ -15,6 +15,7 @@ from daemon.telemetry.recording import HARNESS, Recording
 from daemon.telemetry.spooled import directories, discard
 from jobs.outcomes import Ended, Outcome, Snooze
 from jobs.queue.claims import JobContext
+from jobs.queue.contract import JobQueue
 from jobs.telemetry import TELEMETRY, Reporting, telemetry
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
@@ -58,6 +59,7 @@ class Telemetry:
         key_source: KeySource,
         gate: Gate,
         served: Served,
+        queue: JobQueue,
         clock: Clock,
         counters: Counters,
         lifecycle: Lifecycle | None = None,
@@ -87,7 +89,12 @@ class Telemetry:
             hold=self._held,
         )
         self.recording = Recording(
-            places.data, new_recorder=self._new_recorder, spool=served.spool, store=served.store, clock=clock
+            places.data,
+            new_recorder=self._new_recorder,
+            spool=served.spool,
+            store=served.store,
+            queue=queue,
+            clock=clock,
         )
 
     def started(self) -> None:

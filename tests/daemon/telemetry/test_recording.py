@@ -12,6 +12,7 @@ from daemon.telemetry.recording import failure_label
 from jobs.delivery import FLUSH, checkpoint_job, flush_job
 from jobs.job import Job, JobState, NewJob
 from jobs.outcomes import Done, GiveUp, Outcome
+from jobs.recovery import session_over
 from memsyncd.evidence.event import NewEvent
 from tests.daemon.composed import SCOPE, Composed, composed
 from tests.daemon.telemetry.switched_on import ON
@@ -94,6 +95,37 @@ def test_the_end_of_a_session_is_told_and_of_no_other_checkpoint(home: Composed)
     (event,) = told(home.places.spools / "claude-code")
     assert event["event"] == "code.session_ended"
     assert (event["properties"]["reason"], event["properties"]["packets"]) == ("session-end", 0)
+
+
+@pytest.mark.parametrize("reasons", [("session-end", "session-end"), ("idle", "session-end")])
+def test_one_end_is_told_once_and_that_of_a_resumed_session_again(home: Composed, reasons: tuple[str, str]) -> None:
+    """A hook tells it, and the agent's process is found gone after it, or nothing came for a while before it."""
+    first, second = reasons
+    over(home, checkpoint_job("claude-code", "s", key="a", reason=first, until=3), Done("delivered"))
+    over(home, checkpoint_job("claude-code", "other", key="b", reason=second, until=3), Done("delivered"))
+    over(home, checkpoint_job("claude-code", "s", key="c", reason=second, until=3), Done("delivered"))
+    assert len(told(home.places.spools / "claude-code")) == 2
+    over(home, checkpoint_job("claude-code", "s", key="d", reason="periodic", until=5), Done("delivered"))
+    over(home, checkpoint_job("claude-code", "s", key="e", reason=second, until=5), Done("delivered"))
+    over(home, checkpoint_job("claude-code", "s", key="f", reason=second, until=5), Done("delivered"))
+    assert len(told(home.places.spools / "claude-code")) == 3
+
+
+def test_the_end_that_a_hook_told_is_not_told_again_when_the_process_is_gone(home: Composed) -> None:
+    """Both ask for a checkpoint, up to the same event."""
+    home.record("s", "a")
+    end = {"v": 1, "id": "e", "action": "flush", "reason": "session-end", "hook_input": {"session_id": "s"}}
+    (home.spool() / "pending" / "e.json").write_text(json.dumps(end))
+    home.parts.ingest.scan()
+    for _ in range(2):
+        claim = home.parts.queue.claim()
+        assert claim is not None and home.parts.telemetry is not None
+        job = home.parts.queue.finish(claim, Done("delivered"))
+        assert job is not None
+        home.parts.telemetry.recording.job_over(job)
+        session_over("claude-code", "s", "process-gone", home.parts.delivery)
+    assert home.parts.queue.claim() is None
+    assert [event["event"] for event in told(home.places.spools / "claude-code")] == ["code.session_ended"]
 
 
 @pytest.mark.parametrize(
