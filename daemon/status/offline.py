@@ -35,6 +35,7 @@ from jobs.job import JobState
 from jobs.queue.contract import Destination
 from jobs.queue.errors import NewerSchema
 from memsyncd.evidence import schema
+from memsyncd.platforms.local import schema as memory_schema
 from memsyncd.version import __version__
 
 TIMERS = ("poll", "telemetry")
@@ -65,6 +66,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     queue = _queue(places.queue_file, spools, now, findings)
     findings += kept_copies(places, spools)
     findings += forgetting_trouble.found(places.data)
+    findings += _newer_memory(places.memory_file, is_needed=settings.platform.kind == "local")
     pauses = Pauses(places.data).state()
     is_held = lock.is_held(places.lock_file)
     holder = lock.holder(places.lock_file) if is_held else None
@@ -161,6 +163,16 @@ def _queue(path: Path, spools: Sequence[Spool], now: float, findings: list[Findi
             Finding("queue-newer" if newer else "queue-unreadable", where=str(path), detail="" if newer else str(error))
         )
     return QueuePart()
+
+
+def _newer_memory(path: Path, *, is_needed: bool) -> list[Finding]:
+    """`is_needed`: no daemon starts without it. Of a file that is damaged the daemon itself tells."""
+    try:
+        with snapshot.connected(path) as connection:
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except (OSError, snapshot.NotADatabaseError):
+        return []
+    return [Finding("memory-newer", where=str(path), degrades=is_needed)] if version > memory_schema.VERSION else []
 
 
 def _platform(settings: Settings, destinations: Sequence[Destination]) -> PlatformPart:

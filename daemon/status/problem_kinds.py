@@ -176,6 +176,10 @@ KINDS: dict[str, Kind] = {
         "The queue {where} was written by a newer version and is left untouched",
         "Upgrade memsyncd (`memsyncd --version` tells yours).",
     ),
+    "memory-newer": _red(
+        "The memories and notes in {where} were written by a newer version and are left untouched",
+        "Upgrade memsyncd (`memsyncd --version` tells yours).",
+    ),
     "config-wrong": _red(
         "The configuration is wrong",
         "`memsyncd config check` says what and where.",

@@ -204,14 +204,14 @@ def test_an_empty_file_is_an_empty_queue(places: Places, environ: dict[str, str]
 
 
 def test_newer_files_are_named_and_left(places: Places, environ: dict[str, str]) -> None:
-    """A queue and an evidence file of a newer version are problems of their own, byte-equal afterwards."""
+    """Queue, memories and evidence of a newer version are problems of their own, byte-equal afterwards."""
     (places.spools / "codex").mkdir(parents=True)
-    for path in (places.queue_file, places.spools / "codex/evidence.sqlite3"):
+    for path in (places.queue_file, places.memory_file, places.spools / "codex/evidence.sqlite3"):
         with sqlite3.connect(path) as connection:
             connection.execute("PRAGMA user_version = 99")
         connection.close()
     before = fingerprint(places.data)
-    assert set(codes(document(places, environ))) == {"queue-newer", "newer-evidence"}
+    assert set(codes(document(places, environ))) == {"queue-newer", "memory-newer", "newer-evidence"}
     with pytest.raises(snapshot.NotADatabaseError):
         offline_jobs.change_jobs(places, [], "retry", ["x"])
     assert {name: seen for name, seen in fingerprint(places.data).items() if name != "daemon.lock"} == before
