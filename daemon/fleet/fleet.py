@@ -61,7 +61,6 @@ SURE_TO_COME = frozenset({ABOUT_TO_LOOK, EXTRACTION_OPEN})
 """The reasons of such."""
 
 NO_EDGE = "this machine puts nothing into the shared queue at present"
-
 DAY_SECONDS = 86_400.0
 
 log = structlog.get_logger()
@@ -269,7 +268,7 @@ class Fleet:
         queue.listen()
         if self.looker.is_stopping:
             return
-        self.workers = Workers(
+        workers = Workers(
             queue,
             {DELIVER: partial(deliver, worker=self.worker)},
             self.threads,
@@ -278,7 +277,8 @@ class Fleet:
             on_start=self.on_start,
             on_finish=self.on_finish,
         )
-        self.workers.start()
+        workers.start()
+        self.workers = workers  # not before: a thread that only starts looks like one that died
 
     def _may_claim(self) -> bool:
         """Whether this worker delivers at present: what it cannot is not taken, so that others have it at once."""
