@@ -61,7 +61,8 @@ def played(executable: str) -> Iterator[Home]:
         home.start()
         for step in steps(home.project):
             home.hook(step.action, step.hook_input, reason=step.reason)
-        home.until_quiet()
+            if step.action == "flush":  # before more is said, which would go with it
+                home.until_quiet()
         yield home
     finally:
         home.close()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sqlite3
 from contextlib import closing
 
@@ -52,8 +53,11 @@ def test_a_spool_that_became_a_file_hurts_no_other_and_is_told(hosted: Home) -> 
     hosted.start()
     hosted.exchange("one", 1)
     hosted.until(lambda: not any((hosted.spool() / "pending").glob("*.json")), "not taken in")
+    assert hosted.daemon is not None
+    hosted.daemon.send_signal(signal.SIGSTOP)  # which sees no moment without either
     hosted.delete(hosted.spool())
     hosted.spool().write_text("in the way")
+    hosted.daemon.send_signal(signal.SIGCONT)
     hosted.hook("user-prompt", {"session_id": "c", "cwd": str(hosted.project), "prompt": "other"}, harness="codex")
     hosted.hook("flush", {"session_id": "c", "cwd": str(hosted.project)}, reason="session-end", harness="codex")
     hosted.until(lambda: delivered(hosted) == ["c"], "the other spool was not served")
