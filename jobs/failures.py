@@ -1,12 +1,17 @@
 """What a failure of platform or store means for the job that met it. Pure: from error class to outcome."""
 
+from collections.abc import Callable, Sequence
+
 from jobs.outcomes import Cool, Outcome, Snooze
 from jobs.queue.errors import QueueError
 from memsyncd.evidence.errors import EvidenceError
+from memsyncd.platforms.echoes import without_echo
 from memsyncd.platforms.platform import (
+    Batch,
     Busy,
     Cancelled,
     DestinationError,
+    Extraction,
     KeyRefused,
     NeedsPerson,
     NoAnswer,
@@ -38,6 +43,15 @@ def after_store_error(error: EvidenceError | QueueError) -> Outcome:
     """Return the outcome where evidence or queue could not be read or written: the job waits, for it did nothing
     wrong."""
     return Snooze(STORE_SECONDS, str(error))
+
+
+def why_extraction_failed(verdict: Extraction, sent: Callable[[], Sequence[Batch]]) -> str:
+    """Return why, in the platform's words less those that repeat what was `sent` to it."""
+    why = f"extraction {verdict.state.lower()}"
+    if not verdict.error:
+        return why
+    contents = [message.content for batch in sent() for message in batch.messages]
+    return f"{why}: {without_echo(verdict.error, {'content': contents})}"
 
 
 def after_failure(error: PlatformError, destination: str) -> Outcome:

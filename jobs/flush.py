@@ -12,7 +12,7 @@ from typing import TypeGuard
 from jobs import packet_requests
 from jobs.delivery import LOOK_AFTER_SECONDS, MAX_ATTEMPTS, Delivery, arrived, made_by_arrived
 from jobs.extractions import AWAY_SECONDS
-from jobs.failures import after_failure, after_store_error
+from jobs.failures import after_failure, after_store_error, why_extraction_failed
 from jobs.job import Job
 from jobs.outcomes import Done, Ended, GiveUp, Outcome, Retry, Snooze
 from jobs.queue.claims import JobContext
@@ -185,7 +185,9 @@ class _Run:
             self.store.forget_slot(self.packet.packet_id, number, may_have_arrived=is_missing)
             self.delivery.extractions.forget(verdict.event_id)
         first = next(iter(failed.values()))
-        why = f"extraction {first.state.lower()}" + (f": {first.error}" if first.error else "")
+        why = why_extraction_failed(
+            first, lambda: packet_requests.requests(self.store, self.packet, self.scope, self.delivery)
+        )
         return self._attempt_failed(_FAILED_STATUS[first.state], self.delivery.redact(why))
 
     def _verdict(self, slot: str) -> Extraction | None:

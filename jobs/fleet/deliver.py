@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from jobs.delivery import LOOK_AFTER_SECONDS, MAX_ATTEMPTS
 from jobs.extractions import GROWTH, MAX_INTERVAL_SECONDS
-from jobs.failures import after_failure, after_store_error
+from jobs.failures import after_failure, after_store_error, why_extraction_failed
 from jobs.fleet import shared_batch
 from jobs.fleet.shared_batch import Progress
 from jobs.fleet.verdicts import Verdicts
@@ -178,9 +178,7 @@ class _Run:
         is_missing = verdict.state is ExtractionState.MISSING
         posted_at = self.progress.posted_at if is_missing else None
         self._keep(Progress(posted_at=posted_at, looks=is_missing))
-        return self._attempt_failed(
-            f"extraction {verdict.state.lower()}" + (f": {verdict.error}" if verdict.error else "")
-        )
+        return self._attempt_failed(why_extraction_failed(verdict, lambda: [self.batch]))
 
     def _made(self, memories: int) -> Outcome:
         made = f"{memories:,} {'memory' if memories == 1 else 'memories'} made" if memories else "nothing new"

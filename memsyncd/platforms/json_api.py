@@ -1,5 +1,6 @@
 """A platform's JSON over HTTP: a request goes out with the key, and a value comes back or the error a refusal means."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -7,7 +8,7 @@ import httpx
 
 from memsyncd import redaction
 from memsyncd.clock import Clock
-from memsyncd.platforms import answers, authorization, mem0_requests, refusals
+from memsyncd.platforms import answers, authorization, echoes, mem0_requests, refusals
 from memsyncd.platforms.addresses import Resolve
 from memsyncd.platforms.http_answer import Answer
 from memsyncd.platforms.http_client import HttpClient
@@ -25,6 +26,13 @@ show its page to all who bring no key, and would never be known for the platform
 often as a destination in lasting trouble is tried anyhow (`platform.max_cooldown_seconds`)."""
 
 
+REQUESTS_KEPT = 8
+"""Of the last requests with texts in them: an answer to a later one may repeat them too, as when an extraction is asked
+for."""
+
+_NO_TEXTS = frozenset({"filters"})
+
+
 class Refusal(Protocol):
     """What an answer means that is not 2xx; see `refusals.refusal`."""
 
@@ -40,8 +48,8 @@ class JsonApi:
     `write_seconds` is a write's time: `http.timeout_seconds`, except on loopback, to which no setting of `[http]`
     applies (CONTRACT). After an answer that is somebody else's (a login page, a broken proxy) no key and no text goes
     out until `probe_path`, asked without either, is answered as by an API. `redact` goes over whatever words of the
-    platform end up in an error; `proxies`, `resolve` and `open_connection` are the seams for tests. Raises ValueError
-    for a bad `url`.
+    platform end up in an error; what they repeat of the last requests is taken out. `proxies`, `resolve` and
+    `open_connection` are the seams for tests. Raises ValueError for a bad `url`.
     """
 
     def __init__(
@@ -70,6 +78,7 @@ class JsonApi:
         self._withheld_since: float | None = None
         self._redact = redact
         self._refusal = refusal
+        self._sent: deque[Mapping[str, Any]] = deque(maxlen=REQUESTS_KEPT)
         self.base = self._client.base
         self.url = str(self.base).rstrip("/")
         self.write_seconds = DEFAULT_WRITE_SECONDS if is_loopback(self.base.host) else http.timeout_seconds
@@ -88,6 +97,8 @@ class JsonApi:
         that is fine. `path` and `safe` are as in `HttpClient.call`. Raises PlatformError, PlaceTaken before anything of
         the request is sent."""
         key = authorization.current_key(self._key_source, required=self._key_header.required)
+        if body is not None and body.keys() - _NO_TEXTS:
+            self._sent.append(body)
         answer = self._client.call(
             method,
             path,
@@ -106,14 +117,12 @@ class JsonApi:
         return value
 
     def _read(self, answer: Answer, key: str, *, empty_is_fine: bool) -> Any:
+        def fit(text: str) -> str:
+            keyless = text.replace(key, redaction.REPLACEMENT) if key else text
+            return self._redact(echoes.without_echo(keyless, list(self._sent)))
+
         if not 200 <= answer.status < 300:  # noqa: PLR2004  (success)
-            raise self._refusal(
-                answer.status,
-                answer.headers,
-                answer.body,
-                now=self._clock.wall(),
-                redact=lambda text: self._redact(text.replace(key, redaction.REPLACEMENT) if key else text),
-            )
+            raise self._refusal(answer.status, answer.headers, answer.body, now=self._clock.wall(), redact=fit)
         if empty_is_fine and not answer.body.strip():
             return None
         return answers.document(answer.body, answer.headers.get("content-type", ""))

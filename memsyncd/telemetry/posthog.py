@@ -12,7 +12,7 @@ import httpx
 
 from memsyncd import redaction
 from memsyncd.clock import Clock, from_rfc3339, rfc3339
-from memsyncd.platforms import refusals
+from memsyncd.platforms import echoes, refusals
 from memsyncd.platforms.addresses import Resolve, system_resolver
 from memsyncd.platforms.http_client import HttpClient
 from memsyncd.platforms.network import Network
@@ -150,17 +150,15 @@ class PostHog:
 
         Raises PlatformError; Rejected is this batch's own. The same batch may be sent again: its UUIDs tell.
         """
-        answer = self._client.call(
-            "POST",
-            "/batch/",
-            headers={},
-            seconds=self._seconds,
-            body=body(batch, self._api_key, self._clock.wall()),
-            safe=False,
-        )
+        sent = body(batch, self._api_key, self._clock.wall())
+        answer = self._client.call("POST", "/batch/", headers={}, seconds=self._seconds, body=sent, safe=False)
         if answer.status != 200:  # noqa: PLR2004  (OK)
             refusal = refusals.refusal(
-                answer.status, answer.headers, answer.body, now=self._clock.wall(), redact=self._without_key
+                answer.status,
+                answer.headers,
+                answer.body,
+                now=self._clock.wall(),
+                redact=lambda text: echoes.without_echo(self._without_key(text), json.loads(sent)),
             )
             if isinstance(refusal, NotUnderstood):  # its words are about the platform
                 refusal = NotUnderstood(f"no batch route answers there ({answer.status})", status=answer.status)

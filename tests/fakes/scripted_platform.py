@@ -76,7 +76,7 @@ class ScriptedPlatform:
     """`adds` and `fates` are used up one for each add and each commit; after them everything goes well.
 
     `questions` is raised or answered in turn by single questions, then the truth is told. `on_call` is called before
-    anything is done, `on_commit` after a commit; either may raise.
+    anything is done, `on_commit` after a commit; either may raise. `why` is what a failed extraction of a batch says.
     """
 
     adds: deque[Add] = field(default_factory=deque)
@@ -88,6 +88,7 @@ class ScriptedPlatform:
     lists: bool = True
     on_call: Callable[[str], None] = lambda _: None
     on_commit: Callable[[], None] = lambda: None
+    why: Callable[[Batch], str] = lambda _: ""
     committed: list[Committed] = field(default_factory=list)
     calls: list[tuple[str, object]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
@@ -190,5 +191,6 @@ class ScriptedPlatform:
             if entry.event_id == event_id and entry.has_event:
                 metadata = dict(entry.batch.metadata)
                 made = 1 if entry.state is ExtractionState.SUCCEEDED else 0
-                return Extraction(event_id, entry.state, made, metadata=metadata)
+                error = self.why(entry.batch) if entry.state is ExtractionState.FAILED else ""
+                return Extraction(event_id, entry.state, made, error=error, metadata=metadata)
         return Extraction(event_id, ExtractionState.MISSING)

@@ -73,6 +73,19 @@ def test_a_failed_extraction_clears_its_own_slot_alone(delivering: Delivering, s
     assert delivering.job(job).state is JobState.DONE
 
 
+def test_a_failed_extraction_that_repeats_the_prompt_is_told_without_it(delivering: Delivering) -> None:
+    """The reason and the errors of a job hold nobody's words (CONTRACT: Status socket)."""
+    delivering.platform.fates.append(ExtractionState.FAILED)
+    delivering.platform.why = lambda batch: f"the model choked on: {batch.messages[0].content}"
+    delivering.exchange()
+    job = delivering.ask()
+    delivering.run(3.0)
+    told = (delivering.packet().error, *delivering.job(job).errors, delivering.job(job).reason)
+    assert any("the model choked on: [what was sent]" in str(text) for text in told)
+    sent = delivering.platform.committed[0].batch.messages[0].content
+    assert not any(sent in str(text) for text in told)
+
+
 def test_several_failed_batches_cost_one_attempt(delivering: Delivering) -> None:
     """Both batches of a packet fail at once: both are posted again, and one attempt is used, not two."""
     delivering.platform.fates.extend([ExtractionState.FAILED, ExtractionState.FAILED])

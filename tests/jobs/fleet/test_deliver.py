@@ -93,6 +93,16 @@ def test_an_extraction_that_failed_is_one_attempt(fleet: Sharing, state: Extract
     assert (job.state, job.attempts) == (JobState.DONE, 1)
 
 
+def test_an_extraction_that_repeats_the_prompt_is_told_without_it(fleet: Sharing) -> None:
+    """The shared queue's rows are read on other machines too (CONTRACT: Status socket)."""
+    fleet.platform.fates.append(ExtractionState.FAILED)
+    fleet.platform.why = lambda batch: f"the model choked on: {batch.messages[0].content}"
+    fleet.work(300.0)
+    (job,) = fleet.jobs()
+    assert "the model choked on: [what was sent]" in str(job.errors)
+    assert fleet.platform.committed[0].batch.messages[0].content not in str(job.errors)
+
+
 def test_an_extraction_that_takes_too_long_is_asked_for_again_and_never_posted_again(fleet: Sharing) -> None:
     fleet.platform.fates.append(ExtractionState.RUNNING)
     fleet.work(200.0)

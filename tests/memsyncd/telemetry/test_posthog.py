@@ -51,6 +51,17 @@ def test_a_batch_arrives(fake: FakePostHog, endpoint: PostHog) -> None:
     assert PROJECT_KEY not in str(request.headers)
 
 
+def test_a_refusal_that_repeats_the_batch_is_told_without_it(fake: FakePostHog, endpoint: PostHog) -> None:
+    """The endpoint may quote what it cannot take; its words end up in the status (CONTRACT)."""
+    events = batch(1)
+    fake.script(behave.answer(400, {"detail": f"cannot be read: {events[0].json.decode()}"}))
+    with pytest.raises(Rejected) as failure:
+        endpoint.send(events)
+    assert "cannot be read" in failure.value.message
+    assert "[what was sent]" in failure.value.message
+    assert events[0].uuid not in failure.value.message
+
+
 def test_nothing_is_opened_before_the_first_batch(fake: FakePostHog, endpoint: PostHog) -> None:
     """Being configured is no reason to connect."""
     assert fake.connections == 0
