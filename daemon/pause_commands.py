@@ -26,9 +26,12 @@ def pause(
 def resume(
     pauses: Pauses, resolve: Callable[[str], Scope], spools: Sequence[Spool], project: str = ""
 ) -> dict[str, Any]:
-    """End the pause of everything, or that of one project; the latter outlives the former. Raises OSError."""
+    """End the pause of everything, or that of one project; the latter outlives the former. The spools that were paused
+    alone are named. Raises OSError."""
     if not project:
-        return _answer(pauses, resolve, project, changed=pauses.resume(spools))
+        alone = pauses.paused_alone()
+        answer = _answer(pauses, resolve, project, changed=pauses.resume(spools))
+        return answer | {"resumed_spools": alone if answer["outcome"] == DONE else []}
     scope = resolve(project)
     found = pauses.project(scope.repo_id, scope.root)  # or the paused one above it
     return _answer(pauses, resolve, project, changed=found is not None and pauses.resume_project(found.repo_id))

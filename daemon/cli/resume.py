@@ -64,6 +64,9 @@ def sentence(answer: Mapping[str, Any]) -> str:
     """Say what goes on, and what is paused still."""
     already = answer["outcome"] == "already so"
     what = f"The project in {clean(answer['project'])}" if answer["project"] else "Everything"
+    alone = answer.get("resumed_spools")  # which a daemon of another version does not tell
+    if alone:
+        what = f"Capture from {clean(' and '.join(alone))}, paused alone,"
     told = [f"{what} {'was not paused' if already else 'goes on'}."]
     if answer["project"] and answer["paused_everything"]:
         told.append("Everything is paused still, until `memsyncd resume`.")

@@ -212,6 +212,6 @@ def _spool_part(spool: Spool, age: Age, passed_over: Collection[str]) -> SpoolPa
     """Count a spool; of one that cannot be read the problems tell, and the other numbers must not be lost with it."""
     try:
         counts = asdict(spool.counts(age, passed_over))
-        return SpoolPart(spool.harness, str(spool.path), **counts, paused=spool.paused.exists())
+        return SpoolPart(spool.harness, str(spool.path), **counts, paused=spool.own and spool.paused.exists())
     except OSError:
         return SpoolPart(spool.harness, str(spool.path))

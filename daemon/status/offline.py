@@ -130,7 +130,7 @@ def spools_to_serve(places: Places, settings: Settings) -> list[Spool]:
 
 def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     try:
-        counts, paused = spool.counts(age_at(now)), spool.paused.exists()
+        counts, paused = spool.counts(age_at(now)), spool.own and spool.paused.exists()
     except OSError as error:
         code = spool_trouble.code_of(error, spool_trouble.UNREADABLE)
         findings.append(Finding(code, where=str(spool.path), detail=spool_trouble.words(error)))

@@ -84,6 +84,8 @@ def _derived(parts: StatusParts) -> Iterator[Finding]:
     if parts.jobs.dead:
         yield Finding("dead-letters", where=_dead(parts))
     yield from _of_fleet(parts.fleet or {})
+    if not parts.paused:
+        yield from map(_paused_alone, (spool for spool in parts.spools if spool.paused))
     kept = parts.given_up.kept if parts.given_up is not None else {}
     for spool in parts.spools:
         yield from _of_spool(spool, kept.get(spool.path, 0))
@@ -182,6 +184,15 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
     oldest = max((spool.oldest_pending_seconds for spool in taken), default=0.0)
     if oldest >= QUIET_SECONDS:
         yield Finding("no-progress", since=parts.now - oldest, detail="handoffs are not taken in")
+
+
+def _paused_alone(spool: SpoolPart) -> Finding:
+    return Finding(
+        "spool-paused",
+        where=spool.path,
+        message=f"Capture from {spool.harness} alone is paused, by the file {spool.path}/paused",
+        remedy="Its hooks write nothing until `memsyncd resume` takes the file away.",
+    )
 
 
 def _of_spool(spool: SpoolPart, kept: int) -> Iterator[Finding]:

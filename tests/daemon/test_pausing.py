@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from daemon import pause_commands
 from daemon.intake.spool import Spool
 from daemon.pause_state import Moment
 from daemon.pausing import MARKER, Pauses
+from memsyncd.scope.resolve import ScopeResolver
 from tests.daemon.full_disk import no_file_grows
 
 
@@ -73,6 +75,35 @@ def test_a_marker_made_by_hand_pauses_and_its_removal_resumes(at: At) -> None:
     assert at.pauses.is_paused
     (at.data / MARKER).unlink()
     assert not at.pauses.is_paused
+
+
+@pytest.mark.parametrize("content", ["", "until later"])
+def test_what_a_look_made_of_a_marker_made_by_hand_goes_with_it(at: At, content: str) -> None:
+    """Another process may look at its removal; one that a person gave an end is as long in the spools, and hooks go by
+    that as well."""
+    (at.data / MARKER).write_text(content)
+    os.utime(at.data / MARKER, (1_060.0, 1_060.0))
+    assert not at.pauses.settle(at.spools) and at.marked() == ["data", "claude-code", "codex"]
+    state = at.pauses.state()
+    assert state.everything is not None and state.everything.until == (1_060.0 if content else None)
+    assert (at.spools[0].path / MARKER).stat().st_size == (0 if not content else 31)
+    if content:
+        at.pass_by(61.0)
+    else:
+        (at.data / MARKER).unlink()
+    assert Pauses(at.data, lambda: at.moment).settle(at.spools)
+    assert at.marked() == [] and not (at.data / "pauses.json").exists()
+
+
+def test_a_spool_that_is_paused_alone_is_named_and_resumed(at: At) -> None:
+    """It stays so until then: nobody knows who made the marker."""
+    at.spools[1].paused.touch()
+    at.pauses.settle(at.spools)
+    assert at.marked() == ["codex"] and not at.pauses.is_paused
+    answer = pause_commands.resume(at.pauses, ScopeResolver(at.data, {}).resolve, at.spools)
+    assert (answer["outcome"], answer["resumed_spools"]) == ("done", ["codex"]) and at.marked() == []
+    answer = pause_commands.resume(at.pauses, ScopeResolver(at.data, {}).resolve, at.spools)
+    assert (answer["outcome"], answer["resumed_spools"]) == ("already so", [])
 
 
 def test_a_crash_between_two_steps_leaves_all_paused_or_nothing(at: At) -> None:

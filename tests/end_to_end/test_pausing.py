@@ -84,6 +84,29 @@ def test_nothing_grows_old_in_a_pause(home: Home) -> None:
     assert home.status()["spools"][0]["dead"] == 0
 
 
+def test_a_marker_made_by_hand_leaves_nothing_behind_in_the_spools(home: Home) -> None:
+    """And one in a spool alone, whoever made it, is told with what ends it."""
+    marker, copy = home.places.data / MARKED, home.spool() / MARKED
+    home.start()
+    home.exchange("s", 0)
+    home.until(lambda: home.counted("events_recorded") == 2, "it was not taken in")
+    marker.touch()
+    home.until(copy.exists, "the spool was not marked")
+    marker.unlink()
+    home.until(lambda: not copy.exists(), "the spool is marked still")
+    assert home.status()["state"] == "ok" and not home.status()["problems"]
+    home.exchange("s", 1)
+    home.until(lambda: home.counted("events_recorded") == 4, "nothing is captured")
+    copy.touch()
+    (problem,) = home.status()["problems"]
+    assert problem["code"] == "spool-paused" and "claude-code" in home.status()["summary"]
+    assert "memsyncd resume" in problem["remedy"]
+    assert command(home, "resume")["resumed_spools"] == ["claude-code"]
+    home.until(lambda: not home.status()["problems"], "it is told still")
+    home.exchange("s", 2)
+    home.until(lambda: home.counted("events_recorded") == 6, "nothing is captured")
+
+
 def test_what_a_paused_projects_hooks_drop_is_discarded_and_counted(home: Home) -> None:
     """Other projects go on; what the project had before waits for the resume."""
     home.start()

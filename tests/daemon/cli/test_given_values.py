@@ -117,6 +117,12 @@ def test_a_pause_is_told_with_what_ends_it(project: str | None, seconds: float |
     assert pause.sentence({"outcome": "done", "project": project, "until": until}, NOW) == told
 
 
+def test_a_spool_that_was_paused_alone_is_told_as_that() -> None:
+    """Everything was not paused."""
+    answer = {"outcome": "done", "project": None, "paused_projects": [], "resumed_spools": ["codex", "cursor"]}
+    assert resume.sentence(answer) == "Capture from codex and cursor, paused alone, goes on."
+
+
 def test_a_project_that_stays_paused_is_told_with_what_ends_it() -> None:
     """After the pause of everything."""
     answer = {"outcome": "done", "project": None, "paused_everything": False, "paused_projects": ["/w/shop"]}
