@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
+from daemon.unmade_directory import REMEDY, hindrance
 
 PRIVATE = 0o700
 
@@ -27,30 +28,19 @@ def make_private(directory: Path, *, uid: int | None = None) -> None:
     """Make `directory`, and what is missing above it, with mode 0700 whatever the umask.
 
     One that is there already is taken if `uid` (this process's, if none is named) owns it and nobody else can write
-    to it, and then closed to 0700. Nothing is made in another user's directory, as root could: it would be closed to
-    its owner. Raises ConfigurationError with what to change otherwise; OSError only for what may pass (a full disk).
+    to it, and then closed to 0700. Raises ConfigurationError with what to change otherwise; OSError only for what may
+    pass (a full disk).
     """
     uid = os.geteuid() if uid is None else uid
+    if why := hindrance(directory, uid):
+        raise ConfigurationError(f"{directory} cannot be made: {why}. {REMEDY}")
     try:
-        if not os.path.lexists(directory):
-            _check_parent(directory.parent, uid)
         create(directory)
         _check(directory, uid)
     except OSError as error:
         if error.errno in _NEEDS_A_PERSON:
             raise ConfigurationError(f"{directory} cannot be made or entered: {error.strerror}.") from error
         raise
-
-
-def _check_parent(directory: Path, uid: int) -> None:
-    while not os.path.lexists(directory):
-        directory = directory.parent
-    found = directory.stat()
-    if found.st_uid not in (uid, 0) and not found.st_mode & stat.S_ISVTX:  # sticky ones are for everybody
-        raise ConfigurationError(
-            f"{directory} belongs to user {found.st_uid}, whom what user {uid} makes there would shut out: "
-            f"run this as user {found.st_uid}, or set HOME or MEMSYNCD_HOME to a place of your own."
-        )
 
 
 def create(directory: Path, mode: int = PRIVATE) -> None:

@@ -13,7 +13,7 @@ from daemon.disk_watch import FEW_INODES, FULL_BYTES
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
-from daemon.unmade_directory import hindrance
+from daemon.unmade_directory import REMEDY, hindrance
 
 NETWORK_DISKS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "afs", "ncpfs", "vboxsf", "fuse.glusterfs", "webdav"}
@@ -71,11 +71,7 @@ def directories(found: Sequence[Place], uid: int) -> Check:  # noqa: PLR0911  (o
             remedy = f"`chmod u+rwx {place.quoted}`, or mount its disk writable."
             return failed(name, f"{place.path} cannot be written by you", remedy)
     if unmade := next((place for place in found if place.hindrance), None):
-        remedy = (
-            "`ls -ld` shows whose that is: make it yours and writable, move away what is in the way, or set "
-            "MEMSYNCD_HOME to a directory of your own, for daemon and hooks alike."
-        )
-        return failed(name, f"{unmade.path} cannot be made: {unmade.hindrance}", remedy)
+        return failed(name, f"{unmade.path} cannot be made: {unmade.hindrance}", REMEDY)
     if not there:
         return unchecked(name, "there are none yet", "They are made by `memsyncd run` and by the first hook.")
     return passed(name, f"{len(there)} directories are yours and can be written")
@@ -154,7 +150,7 @@ def account(uid: int) -> str:
 def _directories(examined: Examination) -> Iterator[Place]:
     places = examined.places
     for path in (places.data, places.spools, places.runtime):
-        yield replace(_look(path, is_directory=True), hindrance=hindrance(path))
+        yield replace(_look(path, is_directory=True), hindrance=hindrance(path, examined.uid))
     for spool in examined.spools:
         kept = (spool.path, spool.pending) if spool.own else ()
         for path in (*kept, spool.dead, spool.corrupt):

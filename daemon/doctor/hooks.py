@@ -1,6 +1,7 @@
 """Hooks: put into the harnesses' configuration, able to run, and seen to run; and what they could not do."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -10,6 +11,7 @@ from pathlib import Path
 from daemon import hook_errors
 from daemon.cli.wording import counted, span
 from daemon.doctor.check import Check, failed, passed, unchecked
+from daemon.doctor.directories import account
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
 from daemon.doctor.hooks_seen import Came, Compared, compare, last_seen, read
@@ -96,6 +98,9 @@ def _trouble(compared: Compared) -> str:
 
 
 def _probe(examined: Examination) -> list[Check]:
+    owner = os.stat(examined.home).st_uid
+    if owner not in (examined.uid, 0):
+        return [unchecked("hooks", f"{examined.home} belongs to {account(owner)}, as whom to ask for them")]
     seen = {spool.harness: _seen(examined, spool.evidence) for spool in examined.spools if spool.own}
     found = []
     for harness in HARNESSES.values():

@@ -84,6 +84,8 @@ def look(harness: Harness, around: Around) -> Found:
         text = config_file.read(around.checked(path), around.uid, is_private=True).text
         entries = FORMS[harness.form].entries(text, harness)
     except CannotInstall as error:
+        if not os.path.lexists(path.parent):  # the harness is not there, whoever might put it there
+            return Found(harness.name, around.scope, path, "absent")
         return Found(harness.name, around.scope, path, "unreadable", problems=(str(error),))
     foreign = [line for entry in entries if (line := other_memory(entry.handler))]
     found = Found(

@@ -1,5 +1,6 @@
 """What keeps a directory from being made is known without trying, and is what keeps a start from making it."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from daemon.configuration_error import ConfigurationError
 from daemon.doctor import directories
+from daemon.doctor.doctor import checks
 from daemon.private_directory import make_private
 from daemon.unmade_directory import hindrance
 from tests.daemon.doctor.examined import examine_home, found
@@ -39,7 +41,7 @@ def test_what_a_start_cannot_make_fails_the_doctor(tmp_path: Path, put: Callable
         with unprivileged():
             assert hindrance(above / "a/m").startswith(f"{above} ")
             told = found(directories.probes(examine_home(above / "a")))["directories"]
-            with pytest.raises(ConfigurationError):
+            with pytest.raises(ConfigurationError, match=f"cannot be made: {above} "):
                 make_private(above / "a/m")
     finally:
         if above.is_dir():
@@ -47,6 +49,16 @@ def test_what_a_start_cannot_make_fails_the_doctor(tmp_path: Path, put: Callable
     assert not told.ok
     assert str(above / "a/m") in told.message and told.remedy
     assert not above.is_dir() or not list(above.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another user's home")
+def test_root_in_another_user_s_home_fails_the_doctor(tmp_path: Path) -> None:
+    """In one line, by what a start would say; the harnesses that are not there are nobody's fault."""
+    os.chown(tmp_path, 4321, 4321)
+    examined = examine_home(tmp_path)
+    told = [check for check in checks(examined) if not check.ok]
+    assert [check.name for check in told] == ["directories"]
+    assert "belongs to user 4321" in told[0].message
 
 
 def test_what_is_there_or_can_be_made_is_not_hindered(tmp_path: Path) -> None:

@@ -186,6 +186,17 @@ def test_what_cannot_be_reached_is_named(name: str, around: Around, home: Path) 
     assert "Errno" not in found.problems[0]
 
 
+def test_a_harness_that_is_not_there_is_absent_whoever_s_home_it_is(around: Around, home: Path) -> None:
+    """Ten harnesses that nobody has are no faults of a home; one that is there, and another's to change, is."""
+    home.chmod(0o777)
+    assert hooks.look(CLAUDE, around).state == "absent"
+    with pytest.raises(Unsafe):
+        hooks.install(CLAUDE, around)
+    (home / ".claude").mkdir(mode=0o777)
+    (home / ".claude").chmod(0o777)
+    assert hooks.look(CLAUDE, around).state == "unreadable"
+
+
 def test_a_disk_that_takes_no_more_leaves_nothing_behind(around: Around, write: Write) -> None:
     """The file is as it was, and no backup of it is left beside it; the sentence names the file, not our own of the
     moment."""
