@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
+from daemon.settings import telling
 from daemon.settings.schema import MASK, Settings, Spool
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -17,7 +18,7 @@ FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 """Facts 15.5 and 12.1."""
 
 _SECRET = frozenset({"telemetry.api_key", "extractor.api_key"})
-_MAY_CARRY_A_PASSWORD = frozenset({"queue.url", "http.proxy", "platform.url", "telemetry.endpoint", "extractor.url"})
+_ADDRESSES = frozenset({"queue.url", "http.proxy", "platform.url", "telemetry.endpoint", "extractor.url"})
 
 
 class ValueFault(ValueError):
@@ -101,12 +102,20 @@ class Key:
         return "a list of texts" if get_origin(kind) is list else "a text"
 
     def shown(self, value: object) -> object:
-        """Return `value` as fit for a person's eyes: secrets masked, passwords in addresses taken out."""
+        """Return `value` as fit for a person's eyes: secrets masked, also those in addresses and in a command."""
         if self.name in _SECRET:
             return MASK if value else ""
-        if self.name in _MAY_CARRY_A_PASSWORD and isinstance(value, str):
-            return _without_password(value)
+        if self.name in _ADDRESSES and isinstance(value, str):
+            return telling.place(value, MASK)
+        if self.name == "platform.api_key_command" and isinstance(value, str) and value:
+            return telling.command(value, MASK)
         return value
+
+    def holds_secret(self, value: object) -> bool:
+        """Whether `value` is a secret or has one in it."""
+        if self.name in _ADDRESSES and isinstance(value, str):
+            return telling.holds_secret(value)
+        return self.shown(value) != value
 
 
 def _walk(owner: type[Struct], prefix: str) -> dict[str, Key]:
@@ -173,10 +182,3 @@ def _is_plain(text: str) -> bool:
 
 def _spool_fault(error: msgspec.ValidationError) -> str:
     return f"[[spools]] tables with a path and, if it is not plain, a harness (both texts): {error}"
-
-
-def _without_password(url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    authority, slash, path = rest.partition("/")
-    _, at, host = authority.rpartition("@")
-    return f"{scheme}{separator}{MASK}@{host}{slash}{path}" if separator and at else url

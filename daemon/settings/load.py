@@ -266,8 +266,10 @@ def _no_spools(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[st
 
 def _open_secrets(config_file: Path, values: Mapping[str, Any]) -> list[str]:
     """Tell of a file that others can read and that holds a secret."""
-    held = [name for name, key in KEYS.items() if name in values and key.shown(values[name]) != values[name]]
-    if not held or not config_file.stat().st_mode & 0o077:
+    if not values or not config_file.stat().st_mode & 0o077:
+        return []
+    held = [name for name, key in KEYS.items() if name in values and key.holds_secret(values[name])]
+    if not held:
         return []
     return [f"{config_file} holds {held[0]} and can be read by other users: `chmod 600 {config_file}`."]
 

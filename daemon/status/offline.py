@@ -14,7 +14,7 @@ from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
 from daemon.intake.spool import Spool, age_at
 from daemon.pausing import Pauses
 from daemon.places import Places
-from daemon.settings import Settings, load
+from daemon.settings import Settings, load, telling
 from daemon.status import offline_jobs, snapshot
 from daemon.status.given_up import forgetting, given_up
 from daemon.status.kept_copies import kept_copies
@@ -178,7 +178,7 @@ def _newer_memory(path: Path, *, is_needed: bool) -> list[Finding]:
 def _platform(settings: Settings, destinations: Sequence[Destination]) -> PlatformPart:
     """Return the platform of the settings, with what the queue remembers of it: a destination's name begins with its
     platform's kind, and its URL follows."""
-    kind, url = settings.platform.kind, settings.platform.url
+    kind, url = settings.platform.kind, telling.place(settings.platform.url)
     known = next((each for each in destinations if each.name.partition(" ")[0] == kind), None)
     if known is None:
         return PlatformPart(kind, url)

@@ -223,7 +223,7 @@ def base_url(url: str) -> httpx.URL:
     try:
         parsed = httpx.URL(url.strip())
     except (httpx.InvalidURL, ValueError) as failure:
-        raise ValueError(f"not a URL: {url!r}") from failure
+        raise ValueError("not a URL") from failure
     if parsed.scheme not in ("http", "https") or not re.fullmatch(rb"[0-9A-Za-z._:-]+", parsed.raw_host):
-        raise ValueError(f"not an http or https URL: {url!r}")
+        raise ValueError("not an http or https URL")
     return httpx.URL(scheme=parsed.scheme, host=parsed.host, port=parsed.port, path=parsed.path)

@@ -272,6 +272,18 @@ def test_secrets_are_masked_wherever_settings_are_shown(read: Load) -> None:
     assert loaded.settings.telemetry.api_key == secret
 
 
+def test_a_secret_in_a_query_or_a_command_is_masked_too(read: Load) -> None:
+    """Gateways take tokens in addresses, and people write the key where a command belongs."""
+    token = "tok" + "z" * 20
+    loaded = read(
+        f"[platform]\nurl = 'https://host.test/x?token={token}'\napi_key_command = 'echo {token}'\n"
+        f"[telemetry]\nendpoint = 'https://events.test/?token={token}'\n",
+    )
+    assert token not in str(loaded.shown())
+    assert loaded.shown()["platform.url"][0] == "https://host.test/x?(set)"
+    assert loaded.settings.platform.api_key_command == f"echo {token}"
+
+
 @pytest.mark.parametrize(
     ("kind", "url", "is_told"),
     [

@@ -345,6 +345,13 @@ def test_the_platform_s_last_success_is_remembered(places: Places) -> None:
     assert told["last_success_at"]
 
 
+def test_an_address_is_told_without_its_secrets(places: Places) -> None:
+    """As the daemon itself tells it, which sends neither user nor query (CONTRACT: Status socket)."""
+    url = "https://u:pw@127.0.0.1:9/x?token=t"
+    told = document(places, {"MEMSYNCD_HOME": str(places.data), "MEM0_API_URL": url, "MEM0_API_KEY": "k"})["platform"]
+    assert told["url"] == "https://127.0.0.1:9/x"
+
+
 def test_paused_is_told(places: Places, environ: dict[str, str]) -> None:
     """The user's pause is told also while the daemon is down."""
     places.data.mkdir()
