@@ -20,7 +20,7 @@ def hindrance(directory: Path, uid: int | None = None) -> str:
     step = directory
     while not os.path.lexists(step) and step != step.parent:
         step = step.parent
-    if step == directory:
+    if step == directory and os.path.exists(directory):
         return ""
     try:
         found = step.stat()

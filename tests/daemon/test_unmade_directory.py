@@ -61,6 +61,16 @@ def test_root_in_another_user_s_home_fails_the_doctor(tmp_path: Path) -> None:
     assert "belongs to user 4321" in told[0].message
 
 
+@pytest.mark.parametrize("name", ["m", "m/spools", "m/run"])
+def test_a_link_into_nothing_in_a_directory_s_place_fails_the_doctor(tmp_path: Path, name: str) -> None:
+    """Nothing is there, and nothing can be made there."""
+    path = tmp_path / name
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.symlink_to("/nowhere/at-all")
+    told = found(directories.probes(examine_home(tmp_path)))["directories"]
+    assert not told.ok and f"{path} is a link into nothing" in told.message
+
+
 def test_what_is_there_or_can_be_made_is_not_hindered(tmp_path: Path) -> None:
     """Also below a link to a directory."""
     (tmp_path / "link").symlink_to(tmp_path)
