@@ -17,7 +17,8 @@ from daemon.intake.ingest_thread import IngestThread
 from daemon.intake.nudge import Nudge
 from daemon.lock import DaemonLock
 from daemon.notify import ListeningSocket, Manager, Notifier
-from daemon.observer import Observer, not_taken_in, summary
+from daemon.observer import Observer
+from daemon.once_summary import has_failed, summary
 from daemon.places import Places
 from daemon.rounds import Rounds
 from daemon.settings import Settings
@@ -30,7 +31,6 @@ from jobs.queue.errors import QueueDamaged
 from jobs.queue.workers import Workers
 from jobs.recovery import resume_extractions
 from memsyncd import turn
-from memsyncd.evidence.database import SET_ASIDE as EVIDENCE_SET_ASIDE
 
 STOP_SECONDS = 3.0
 """What running jobs get to end in after SIGTERM; with the rest the daemon is gone within 5 s (issue item 7)."""
@@ -144,7 +144,7 @@ class Daemon:
             await (self._until_all_done(socket) if once else self._until_stopped(socket))
             if once and self.reread_settings is None:  # else the next run comes to the end of it
                 await loop.run_in_executor(None, self.upkeep.log_kept_copies)
-                self.on_done(summary(self.parts))
+                self.on_done(summary(self.parts, self.observer.given_up))
         finally:
             self.view.phase = Phase.STOPPING
             self.start.close()
@@ -161,12 +161,7 @@ class Daemon:
         if self._lost:
             log.error("lock-lost", why=self._lost)
             return 1
-        return 1 if once and self._has_failed() else 0
-
-    def _has_failed(self) -> bool:
-        """Whether anything was given up, set aside as damaged, or not taken in (CONTRACT: `run --once`)."""
-        parts = self.parts
-        return self.observer.gave_up or EVIDENCE_SET_ASIDE in parts.counters.snapshot() or bool(not_taken_in(parts))
+        return 1 if once and has_failed(self.parts, self.observer.given_up) else 0
 
     def _start(self) -> None:
         voided = self.parts.queue.void_claims()

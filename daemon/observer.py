@@ -1,15 +1,10 @@
 """What is told of every job: one log line an attempt, the counters, the journal, and the end of a held handoff."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import structlog
 
 from daemon.compose import Parts
-from daemon.forgetting import trouble as forgetting_trouble
-from daemon.intake import spool_trouble
-from daemon.status.kept_copies import kept_copies
-from daemon.status.parts import Finding
-from daemon.status.problems import problem_of
 from daemon.telemetry.starting import KIND as TELEMETRY
 from jobs.delivery import CHECKPOINT, FLUSH
 from jobs.fleet.learn import LEARN
@@ -30,12 +25,13 @@ log = structlog.get_logger()
 
 
 class Observer:
-    """Called by the workers' threads around each run. `gave_up` tells whether any job became a dead letter."""
+    """Called by the workers' threads around each run. `given_up` has, by their kind, how many jobs became dead letters,
+    and why the last one did."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self.on_progress: Callable[[], None] = lambda: None
-        self.gave_up = False
+        self.given_up: dict[str, tuple[int, str]] = {}
 
     def started(self, job: Job) -> None:
         """Tell that a run begins."""
@@ -64,7 +60,7 @@ class Observer:
         if job.kind == FLUSH and job.state is JobState.DONE:
             self._flushed(job, why)
         if job.state is JobState.DEAD:
-            self.gave_up = True
+            self.given_up[job.kind] = (self.given_up.get(job.kind, (0, ""))[0] + 1, job.reason)
             if job.kind == FLUSH:
                 self._parts.counters.add("packets_refused")
                 # one that crashed told nobody, and newer evidence waits behind it
@@ -78,48 +74,6 @@ class Observer:
         self._parts.counters.add(_OTHER_ENDS.get(why, "packets_delivered"))
         if why not in _OTHER_ENDS:
             self._parts.history.delivered(max(0.0, self._parts.clock.age(job.created_at)))
-
-
-def summary(parts: Parts) -> str:
-    """Say what a run has done, for people: delivered, refused, put off and why (CONTRACT: `run --once`); and, a line
-    each, what kept it from taking anything in, and which damaged files are kept, for what is in them is not delivered
-    by any run."""
-    counted = parts.counters.snapshot()
-    words = [
-        (counted.get("packets_delivered", 0), "delivered"),
-        (counted.get("packets_refused", 0), "refused"),
-        (counted.get("packets_empty", 0), "without anything to keep"),
-    ]
-    told = [f"{number:,} {word}" for number, word in words if number]
-    if parts.fleet is not None and (why := parts.fleet.problem):
-        told.append(f"the shared queue was not reached ({why})")
-    held = parts.queue.jobs(state=JobState.WAITING, kind=FLUSH, limit=1_000)
-    if held:
-        told.append(f"{len(held):,} put off ({held[0].reason})")
-    left = [problem_of(finding) for finding in not_taken_in(parts)]
-    kept = [problem_of(finding) for finding in kept_copies(parts.places, parts.served.spools())]
-    lines = [f"Packets: {', '.join(told)}."] if told else []
-    lines += _batches(parts, counted)
-    lines += [] if lines or left else ["Nothing was due."]
-    return "\n".join(lines + [f"{problem.message} {problem.remedy}" for problem in (*left, *kept)])
-
-
-def not_taken_in(parts: Parts) -> Sequence[Finding]:
-    """Return why what waits in the spools, or in one of them, was not taken in."""
-    codes = spool_trouble.CODES | forgetting_trouble.CODES
-    return [finding for finding in parts.findings.all() if finding.code in codes]
-
-
-def _batches(parts: Parts, counted: Mapping[str, int]) -> list[str]:
-    """Return the sentence for what a worker did of the shared queue, if there was anything."""
-    held = parts.fleet.put_off() if parts.fleet is not None else ()
-    words = [
-        (counted.get("batches_delivered", 0), "delivered"),
-        (counted.get("batches_refused", 0), "refused"),
-        (len(held), f"put off ({held[0].reason})" if held else ""),
-    ]
-    told = ", ".join(f"{number:,} {word}" for number, word in words if number)
-    return [f"Batches of the shared queue: {told}."] if told else []
 
 
 def _told(outcome: Outcome) -> tuple[str, str]:

@@ -27,7 +27,7 @@ LONGEST_SECONDS = 3600.0
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.pass_obj
 def drain(around: Surroundings, wait: bool, timeout: float, as_json: bool) -> int:
-    """Have every session of this machine sent now, and wait until all of it is elsewhere.
+    """Have every session of this machine sent now, and with --wait wait until all of it is elsewhere.
 
     With a shared queue that is when the queue has everything: its workers deliver it, whatever becomes of this machine.
     With an embedded one it is when the platform has confirmed everything.
@@ -43,7 +43,7 @@ def drain(around: Surroundings, wait: bool, timeout: float, as_json: bool) -> in
         emit_json(answer)
     else:
         click.echo(sentence(answer))
-    return exits.DONE if answer.get("outcome") == "drained" or not wait else exits.PUT_OFF
+    return exits.DONE if answer.get("outcome") == "drained" else exits.PUT_OFF
 
 
 def sentence(answer: Mapping[str, Any]) -> str:
@@ -61,4 +61,4 @@ def sentence(answer: Mapping[str, Any]) -> str:
         if (number := int(left.get(name, 0)))
     ]
     reason = clean(answer.get("reason") or "")
-    return f"Still here: {', '.join(words)}" + (f" ({reason})." if reason else ".")
+    return f"Still here: {', '.join(words) or 'what cannot be counted'}" + (f" ({reason})." if reason else ".")

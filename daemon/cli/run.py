@@ -55,7 +55,8 @@ def run(around: Surroundings, once: bool, pairs: tuple[str, ...], role: str | No
     Under systemd SIGHUP has it read its configuration again, in the same process; elsewhere start it anew for that.
 
     Exit code: 0 stopped as asked; 1 failed; 4 another daemon serves this data directory; 78 the configuration is
-    wrong. With --once: 0 also when work was put off, 1 when something was refused or evidence was damaged.
+    wrong. With --once: 0 also when work was put off, 1 when something was refused, given up or not taken in, or
+    evidence was damaged.
     """
     if role:
         pairs = (*pairs, f"queue.role={role}")
@@ -171,8 +172,10 @@ def welcome(places: "Places", settings: "Settings", program: str = "memsyncd") -
 
     `program` is how the command is called from where the reader stands.
     """
-    platform = settings.platform
-    where = f"{platform.kind} at {platform.url}" if platform.url else f"{platform.kind}, {_explained(platform.kind)}"
+    from daemon.settings import telling  # noqa: PLC0415  (`--help` needs none)
+
+    kind, url = settings.platform.kind, telling.place(settings.platform.url)
+    where = f"{kind} at {url}" if url else f"{kind}, {_explained(kind)}"
     lines = [
         f"spools    {places.spools}/<harness>",
         f"socket    {places.status_socket}",

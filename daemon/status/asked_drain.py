@@ -7,6 +7,7 @@ from typing import Any
 
 from daemon.compose import Parts
 from daemon.status.asked_flush import PASSING, SCAN_FIRST_SECONDS, AskedFlush
+from daemon.status.not_taken_in import why_not_all
 from jobs.checkpoint import BEING_DELIVERED
 from jobs.job import JobState
 from jobs.recovery import MANUAL
@@ -61,12 +62,13 @@ class AskedDrain:
         return {"handoffs": handoffs, "events": events, "packets": packets}
 
     def _answer(self, left: dict[str, int]) -> dict[str, Any]:
-        is_over = not any(left.values())
+        untaken = why_not_all(self._parts.findings)
+        is_over = not any(left.values()) and not untaken
         return {
             "outcome": "drained" if is_over else "waiting",
             "shared": self._parts.fleet is not None,
             "left": left,
-            "reason": "" if is_over else self._why(),
+            "reason": "" if is_over else untaken or self._why(),
         }
 
     def _why(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from daemon.compose import Parts
+from daemon.status.not_taken_in import why_not_all
 from jobs.checkpoint import BEING_DELIVERED
 from jobs.delivery import FLUSH, lane
 from jobs.flush import ABOUT_TO_LOOK, EXTRACTION_OPEN
@@ -42,12 +43,20 @@ class AskedFlush:
         deadline = loop.time() + wait_seconds
         last_seen = 0
         while True:
-            answer = await loop.run_in_executor(None, self.outcome, asked)
+            answer = await loop.run_in_executor(None, self._answer, asked, session or cwd)
             left = deadline - loop.time()
             if answer["outcome"] != "waiting" or left <= 0:
                 return answer
             seen = await self._parts.journal.following(last_seen, min(left, ASKED_AGAIN_SECONDS))
             last_seen = max((event["id"] for event in seen["events"]), default=last_seen)
+
+    def _answer(self, asked: Sequence[str], chosen: str | None) -> dict[str, Any]:
+        """Return the outcome of what was asked; put off, where that is over, by a spool of which nothing is taken in,
+        unless something `chosen` was delivered."""
+        answer = self.outcome(asked)
+        is_over = answer["outcome"] == "nothing" or (answer["outcome"] == "delivered" and not chosen)
+        why = why_not_all(self._parts.findings) if is_over else ""
+        return answer | {"outcome": "put-off", "reason": why} if why else answer
 
     def queued(self, session: str | None, cwd: str | None) -> list[str]:
         """Queue a checkpoint for each session that has something to send; return their ids."""

@@ -75,7 +75,7 @@ def test_packets_are_counted_by_their_end(home: Composed) -> None:
     run(home, observer, NewJob("c", FLUSH), GiveUp("refused"))
     found = counters(home)
     assert [found[f"packets_{end}"] for end in ("delivered", "empty", "refused")] == [1, 1, 1]
-    assert observer.gave_up
+    assert observer.given_up == {FLUSH: (1, "refused")}
 
 
 def test_the_end_of_a_checkpoint_lets_its_handoff_go(home: Composed) -> None:

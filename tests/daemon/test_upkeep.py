@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from daemon.forgetting.target import Target
-from daemon.observer import summary
+from daemon.once_summary import summary
 from jobs.job import JobState
 from jobs.outcomes import GiveUp
 from jobs.recovery import session_over
@@ -85,7 +85,7 @@ def test_evidence_that_was_damaged_is_told_of_until_its_copy_is_gone(home: Compo
             [problem] = [each for each in later.view.status()["problems"] if each["code"] == "evidence-renewed"]
             assert not problem["degrades"]
             assert f"`rm {copy}*`" in problem["remedy"]
-            assert problem["message"] in summary(later.parts)
+            assert problem["message"] in summary(later.parts, {})
             assert later.parts.counters.snapshot().get("evidence_stores_set_aside") == counted
         finally:
             later.parts.close()
@@ -93,7 +93,7 @@ def test_evidence_that_was_damaged_is_told_of_until_its_copy_is_gone(home: Compo
     later = reopened(tmp_path, home)
     try:
         assert "evidence-renewed" not in {each["code"] for each in later.view.status()["problems"]}
-        assert summary(later.parts) == "Nothing was due."
+        assert summary(later.parts, {}) == "Nothing was due."
     finally:
         later.parts.close()
 

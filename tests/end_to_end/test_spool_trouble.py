@@ -164,3 +164,80 @@ def test_excluding_a_project_purges_what_waits_of_it(hosted: Home) -> None:
     hosted.start()
     hosted.until(lambda: hosted.status()["evidence"]["unsent_events"] == 0, "the evidence was not purged")
     assert outcome(hosted)[:2] == ("nothing", 0)
+
+
+def newer(home: Home, harness: str = "codex") -> None:
+    """Leave a spool whose evidence is of a newer version, with three handoffs in it."""
+    spool = home.spool(harness)
+    (spool / "pending").mkdir(parents=True, mode=0o700)
+    with closing(sqlite3.connect(spool / "evidence.sqlite3")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    for prompt in ("one", "two", "three"):
+        home.hook("user-prompt", {"session_id": "n", "cwd": str(home.project), "prompt": prompt}, harness=harness)
+
+
+ASIDE = "was written by a newer version and is left untouched"
+
+
+def test_a_spool_set_aside_is_not_nothing(home: Home) -> None:
+    """Of what lies in a spool from a newer version, `run --once`, a flush and a drain say that it is left, and why."""
+    newer(home)
+    once = home.run("run", "--once")
+    assert once.returncode == 1
+    assert ASIDE in once.stdout and "Upgrade memsyncd" in once.stdout and "Nothing was due" not in once.stdout
+    home.start()
+    found, code, reason = outcome(home)
+    assert (found, code) == ("put-off", 75)
+    assert ASIDE in reason
+    told = home.run("flush", "--wait")
+    assert told.stdout.startswith("Put off (the evidence in ") and ASIDE in told.stdout
+    for words in (("drain",), ("drain", "--wait", "--timeout", "0.1")):
+        done = home.run(*words)
+        assert done.returncode == 75
+        assert done.stdout.startswith("Still here: 3 handoffs (the evidence in ") and ASIDE in done.stdout
+
+
+def test_a_spool_set_aside_hides_no_delivery_that_was_asked_for(home: Home) -> None:
+    """Delivered is what was asked for by its session; asked for all, something is left."""
+    newer(home)
+    home.start()
+    home.exchange("one", 1)
+    assert outcome(home, "--session", "one")[:2] == ("delivered", 0)
+    home.exchange("two", 2)
+    assert outcome(home)[:2] == ("put-off", 75)
+    assert outcome(home, "--session", "n")[:2] == ("put-off", 75)
+
+
+def test_a_drain_without_waiting_keeps_its_help_s_word(home: Home) -> None:
+    """75 while something is left here, waited for or not; 0 once nothing is."""
+    home.start()
+    assert home.run("drain").returncode == 0
+    home.exchange("one", 1)
+    home.until(lambda: home.counted("handoffs_recorded") == 2, "not taken in")
+    assert home.run("pause").returncode == 0
+    done = home.run("drain")
+    assert done.returncode == 75
+    assert done.stdout.startswith("Still here: 2 events in no packet")
+    assert home.run("resume").returncode == 0
+    home.until(lambda: home.run("drain").returncode == 0, "not drained")
+
+
+def test_a_handoff_that_was_given_up_is_told_by_run_once(home: Home) -> None:
+    """It exits with 1 for it, and says what it was, why, and what shows it."""
+    home.hook("flush", {"cwd": str(home.project)}, reason="session-end")
+    once = home.run("run", "--once")
+    assert once.returncode == 1
+    assert "Handoffs: 1 given up (" in once.stdout and "session" in once.stdout
+    assert "`memsyncd jobs list --state dead`" in once.stdout
+    assert "Nothing was due" not in once.stdout
+    assert "given up" not in home.run("run", "--once").stdout
+
+
+def test_handoffs_that_no_job_was_made_for_are_told_by_run_once(home: Home) -> None:
+    """What was too old is no failure of this run, and no silence either."""
+    home.hook("user-prompt", {"session_id": "s", "cwd": str(home.project), "prompt": "long ago"})
+    [handoff] = (home.spool() / "pending").iterdir()
+    os.utime(handoff, (1.0, 1.0))
+    once = home.run("run", "--once")
+    assert once.stdout.startswith("Handoffs: 1 too old. `memsyncd jobs list --state dead` shows")
+    assert once.returncode == 0
