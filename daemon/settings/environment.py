@@ -94,6 +94,12 @@ def first_identity(environ: Mapping[str, str]) -> tuple[str, str]:
     return "", "default"
 
 
+def wild_identities(environ: Mapping[str, str], used: str) -> list[str]:
+    """Return the variables before `used`, in their order, that name everybody."""
+    before = USER_VARIABLES[: USER_VARIABLES.index(used)] if used in USER_VARIABLES else USER_VARIABLES
+    return [variable for variable in before if is_wildcard(environ.get(variable, ""))]
+
+
 def _read_own(environ: Mapping[str, str], found: EnvironmentValues) -> None:
     variables = {key.variable: key for key in KEYS.values()}
     for variable, text in sorted(environ.items()):
@@ -162,6 +168,13 @@ def _text(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
         found.warnings.append(f"{variable} is {shown(key.name, text)}, but takes {error}: the default is used.")
 
 
+def _project(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
+    if is_wildcard(text):
+        found.warnings.append(f"{variable} is a wildcard, which is no project: it is not used.")
+        return
+    _text(found, key, variable, text)
+
+
 def _address(found: EnvironmentValues, key: Key, variable: str, text: str) -> None:
     if is_address(text, SCHEMES[key.name]):
         _text(found, key, variable, text)
@@ -199,7 +212,7 @@ _Parse = Callable[[EnvironmentValues, Key, str, str], None]
 
 _PLUGIN_NAMES: tuple[tuple[str, tuple[str, ...], _Parse], ...] = (
     ("platform.url", ("MEM0_API_URL",), _address),
-    ("platform.project_id", ("MEM0_PROJECT_ID",), _text),
+    ("platform.project_id", ("MEM0_PROJECT_ID",), _project),
     ("flush.auto", option("AUTO_FLUSH"), _flag),
     ("flush.idle_seconds", option("IDLE_FLUSH_SECONDS"), _number),
     ("flush.extraction_wait_seconds", option("EXTRACTION_WAIT_SECONDS"), _number),

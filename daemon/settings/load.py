@@ -1,6 +1,5 @@
 """Settings put together: file, then environment, then command line, each effective value with where it is from."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import msgspec
 
 from daemon.configuration_error import ConfigurationError
 from daemon.places import Places
-from daemon.settings import environment, places_named, toml_file
+from daemon.settings import environment, misgivings, places_named, toml_file
 from daemon.settings.addresses import SCHEMES, is_address, wanted
 from daemon.settings.keys import KEYS, ValueFault, nearest
 from daemon.settings.schema import Settings, Spool
@@ -76,14 +75,16 @@ def load(places: Places, environ: Mapping[str, str], overrides: Mapping[str, obj
         values["platform.kind"], origins["platform.kind"] = _default_kind(values, environ)
     if variables.unusable_url and values["platform.kind"] != "local" and not values.get("platform.url"):
         values["platform.url"], origins["platform.url"] = NOWHERE, variables.unusable_url
-    _identify(values, origins, environ, faults)
+    wild = _identify(values, origins, environ, faults)
     faults += _resolve_paths(values, places, origins)
     faults += _judge(values, origins)
     if faults:
         raise ConfigurationError(*faults)
-    useless, exposed = _no_spools(values, origins), _open_secrets(places.config_file, file.values)
-    warnings = [*variables.warnings, *useless, *exposed, *_in_the_clear(values, origins)]
+    useless, exposed = misgivings.no_spools(values, origins), misgivings.open_secrets(places.config_file, file.values)
+    uncertain = misgivings.no_authorities(values, origins)
+    warnings = [*variables.warnings, *wild, *useless, *exposed, *uncertain, *misgivings.in_the_clear(values, origins)]
     cures = dict.fromkeys(_without_secrets(useless), f"Correct it in {places.config_file}, or take it out.")
+    cures |= dict.fromkeys(_without_secrets(uncertain), "Put the authorities' certificates there, or take it out.")
     cures |= {_without_secrets([told])[0]: cure for told, cure in variables.cures.items()}
     cures |= dict.fromkeys(_without_secrets(exposed), f"`chmod 600 {places.config_file}`")
     return Loaded(_build(values), origins, _without_secrets(warnings), cures)
@@ -142,18 +143,28 @@ def _default_kind(values: Mapping[str, Any], environ: Mapping[str, str]) -> tupl
     return "local", "default"
 
 
-def _identify(values: dict[str, Any], origins: dict[str, str], environ: Mapping[str, str], faults: list[str]) -> None:
-    """Fill in the user id (facts 5.18): an explicit setting of ours, else the plugins' order of variables."""
+def _identify(
+    values: dict[str, Any], origins: dict[str, str], environ: Mapping[str, str], faults: list[str]
+) -> list[str]:
+    """Fill in the user id (facts 5.18): an explicit setting of ours, else the plugins' order of variables. Return what
+    to tell of those of them that name everybody."""
+    if is_wildcard(values.get("platform.project_id", "")):
+        faults.append(f"platform.project_id ({origins['platform.project_id']}) is a wildcard, but takes one project's.")
     given = values.get("platform.user_id", "").strip()
     if is_wildcard(given):
         faults.append(f"platform.user_id ({origins['platform.user_id']}) is a wildcard, but takes one user's id.")
-    elif given and origins["platform.user_id"] in ("command line", KEYS["platform.user_id"].variable):
+        return []
+    if given and origins["platform.user_id"] in ("command line", KEYS["platform.user_id"].variable):
         values["platform.user_id"] = given
-    else:
-        user, variable = environment.first_identity(environ)
-        # The account's name and the last resort are weaker than the file; a plugin's variable is stronger.
-        if not given or variable not in ("USER", "USERNAME", "default"):
-            values["platform.user_id"], origins["platform.user_id"] = user, variable
+        return []
+    user, variable = environment.first_identity(environ)
+    # The account's name and the last resort are weaker than the file; a plugin's variable is stronger.
+    if not given or variable not in ("USER", "USERNAME", "default"):
+        values["platform.user_id"], origins["platform.user_id"] = user, variable
+    return [
+        f"{wild} is a wildcard, which is nobody's id: what counts is from {origins['platform.user_id']}."
+        for wild in environment.wild_identities(environ, variable)
+    ]
 
 
 def _resolve_paths(values: dict[str, Any], places: Places, origins: Mapping[str, str]) -> list[str]:
@@ -237,41 +248,6 @@ def _judge_extractor(values: Mapping[str, Any], origins: Mapping[str, str]) -> l
     if not values.get("extractor.model"):
         faults.append(f"extractor.url ({origin}) is set, but no model: set extractor.model to one that it serves.")
     return faults
-
-
-def _in_the_clear(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
-    """Tell of addresses elsewhere at which keys and memories can be read on the way."""
-    kinds = {"platform.url": values["platform.kind"] != "local", "telemetry.endpoint": bool(values.get(_TELEMETRY))}
-    unsafe = [name for name, is_used in kinds.items() if is_used and is_address(values.get(name, ""), ("http",))]
-    if not unsafe:
-        return []
-    from memsyncd.platforms.transport import is_loopback  # noqa: PLC0415  (httpx; most commands need none)
-
-    return [
-        f"{name} ({origins[name]}) is http: whoever is on the way can read and change what is sent; use https."
-        for name in unsafe
-        if not is_loopback(urlsplit(values[name]).hostname or "")
-    ]
-
-
-def _no_spools(values: Mapping[str, Any], origins: Mapping[str, str]) -> list[str]:
-    """Tell of spools from which nothing can be taken in. One that is not there yet may be made."""
-    found = [Path(spool.path) for spool in values["spools"]]
-    return [
-        f"the path of a spool ({origins['spools']}) is {path}, which is no directory: nothing is taken in from there."
-        for path in found
-        if os.path.lexists(path) and not os.path.isdir(path)
-    ]
-
-
-def _open_secrets(config_file: Path, values: Mapping[str, Any]) -> list[str]:
-    """Tell of a file that others can read and that holds a secret."""
-    if not values or not config_file.stat().st_mode & 0o077:
-        return []
-    held = [name for name, key in KEYS.items() if name in values and key.holds_secret(values[name])]
-    if not held:
-        return []
-    return [f"{config_file} holds {held[0]} and can be read by other users: `chmod 600 {config_file}`."]
 
 
 def _build(values: Mapping[str, Any]) -> Settings:

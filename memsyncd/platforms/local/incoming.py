@@ -12,6 +12,7 @@ from memsyncd.platforms.local.candidate import PERSONAL, PROJECT
 from memsyncd.platforms.local.memories import NewMemory
 from memsyncd.platforms.local.scope_filter import CATEGORIES, require_identity
 from memsyncd.platforms.platform import Rejected
+from memsyncd.platforms.wildcards import is_wildcard
 from memsyncd.recall.cutting import repaired
 from memsyncd.redaction import redact_value
 
@@ -53,6 +54,8 @@ def incoming(row: Mapping[str, Any], *, clean: Callable[[str], str], now: float)
     if made is None:
         raise RefusedMemory("created_at is not a time")
     ids = {name: _identity(row, name, "") for name in ("user_id", "app_id", "agent_id", "run_id")}
+    if wild := next((name for name, given in ids.items() if is_wildcard(given)), None):
+        raise RefusedMemory(f"{wild} is a wildcard")  # also where another of them owns the memory
     lane = row.get("lane") or (PROJECT if ids["agent_id"] and not ids["user_id"] else PERSONAL)
     if lane not in (PERSONAL, PROJECT):
         raise RefusedMemory("lane is none")

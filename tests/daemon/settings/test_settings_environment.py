@@ -195,6 +195,19 @@ def test_the_files_user_id_beats_the_accounts_name_but_not_a_plugins_variable(re
     assert "wildcard" in sentences(read, "[platform]\nuser_id = '*'\n")[0]
 
 
+@pytest.mark.parametrize("wild", ["*", " ** ", "\uff0a"])
+def test_a_variable_that_names_everybody_is_told_of_and_not_used(read: Load, wild: str) -> None:
+    """A plugin's name stops nothing; one of ours does (facts 5.17)."""
+    loaded = read("", {"MEM0_USER_ID": wild, "MEM0_PROJECT_ID": wild, "USER": "ada"})
+    assert (loaded.settings.platform.user_id, loaded.settings.platform.project_id) == ("ada", "")
+    assert [told.split()[0] for told in loaded.warnings] == ["MEM0_PROJECT_ID", "MEM0_USER_ID"]
+    assert all("wildcard" in told for told in loaded.warnings)
+    assert loaded.warnings[1].endswith("from USER.")
+    assert "platform.project_id" in sentences(read, "", {"MEMSYNCD_PLATFORM_PROJECT_ID": wild})[0]
+    stronger = {"MEM0_USER_ID": wild, "MEMSYNCD_PLATFORM_USER_ID": "ada"}
+    assert not read("", stronger).warnings
+
+
 @given(key=st.sampled_from(sorted(KEYS)), text=st.text(max_size=30) | st.floats().map(str) | st.integers().map(str))
 @hypothesis_settings(
     max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]

@@ -272,6 +272,18 @@ def test_secrets_are_masked_wherever_settings_are_shown(read: Load) -> None:
     assert loaded.settings.telemetry.api_key == secret
 
 
+def test_a_file_of_authorities_that_cannot_be_read_is_told_of(read: Load, tmp_path: Path) -> None:
+    """It may come, or be mounted, later; until then nothing is sent by https."""
+    there, absent = tmp_path / "ca.pem", tmp_path / "absent.pem"
+    there.write_text("")
+    assert not read("", {"MEMSYNCD_HTTP_CA_FILE": str(there)}).warnings
+    for path in (absent, tmp_path):
+        loaded = read("", {"MEMSYNCD_HTTP_CA_FILE": str(path)})
+        (only,) = loaded.warnings
+        assert "http.ca_file" in only and str(path) in only
+        assert only in loaded.cures
+
+
 def test_a_secret_in_a_query_or_a_command_is_masked_too(read: Load) -> None:
     """Gateways take tokens in addresses, and people write the key where a command belongs."""
     token = "tok" + "z" * 20
