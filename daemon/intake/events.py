@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from daemon.intake import exclusion_noted
 from daemon.intake.repeats import Repeats, digest
 from daemon.intake.spool import Spool
 from daemon.pause_spans import ALWAYS, Span, covers
@@ -45,7 +46,8 @@ class Events:
         captured = from_rfc3339(handoff.captured_at)
         events = []
         for index, record in enumerate(records):
-            if self._is_held_back(record, left_at if captured is None else captured):
+            is_noted = exclusion_noted.covers(handoff, record.cwd)
+            if is_noted or self._is_held_back(record, left_at if captured is None else captured):
                 self.counters.add("events_excluded")
                 continue
             if not store.own:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from daemon.intake import exclusion_noted
 from daemon.intake.own_words import own_words
 from daemon.intake.repeats import SAME_EVENT_SECONDS, SESSIONS
 from daemon.intake.spool import Spool, Waiting
@@ -117,12 +118,17 @@ class Transcripts:
             return Completed(asked.records)
         known = self._reached.get(asked.session) or store.transcript(asked.session_id)
         captured_at = asked.captured_at or asked.waiting.changed_at
-        if self.is_excluded(asked.directory) or covers(self.pauses_of(asked.directory), captured_at):
+        if self._is_held_back(asked, captured_at):
             return Completed(asked.records, None if known is None else following.passed_over(known, captured_at))
         if wanted is None:
             new = TranscriptOffset(asked.session_id, not_before=captured_at - SAME_MOMENT_SECONDS)
             return Completed(asked.records, new if known is None else None)
         return self._read(asked, wanted, known)
+
+    def _is_held_back(self, asked: Asked, captured_at: float) -> bool:
+        """Whether nothing of its directory is captured, or was when it was."""
+        is_excluded = self.is_excluded(asked.directory) or exclusion_noted.covers(asked.handoff, asked.directory)
+        return is_excluded or covers(self.pauses_of(asked.directory), captured_at)
 
     def _wanted(self, asked: Asked, store: EvidenceStore) -> Wanted | None:
         """Return what a handoff asks of its transcript, None for nothing."""

@@ -17,6 +17,9 @@ MAX_BETWEEN = 8
 PIPE, SOCKET, KIND = 0o010000, 0o140000, 0o170000
 """inode(7): through which of them harnesses send the hook's JSON, and the mask. (`stat` would be an import.)"""
 
+MARKER = b"/.memsyncd-ignore"
+"""In a directory, it excludes what lies below."""
+
 PARENT, STARTED = 1, 19
 """Places of fields 4 and 22 of proc(5)'s `stat` among those behind the command's name."""
 
@@ -58,12 +61,16 @@ environment."""
 
 
 def surroundings(harness: str) -> str:
-    """Return as members where the hook runs: the harness's process, the directory, the project if it says so, and the
-    harness's own directory if that was moved."""
+    """Return as members where the hook runs: the harness's process, the directory, the one that excludes it, the project
+    if it says so, and the harness's own directory if that was moved."""
     quote = _json.encode_basestring_ascii
     text = harness_process()
-    try:  # noqa: SIM105  (contextlib would be an import)
-        text += ', "cwd": ' + quote(posix.getcwdb().decode("utf-8", "replace"))
+    try:
+        directory = posix.getcwdb()
+        text += ', "cwd": ' + quote(directory.decode("utf-8", "replace"))
+        excluded = excluded_below(directory)
+        if excluded:
+            text += ', "excluded": ' + quote(excluded.decode("utf-8", "replace"))
     except OSError:
         pass  # it was deleted under the agent
     for name, variable in (("project", b"CLAUDE_PROJECT_DIR"), ("harness_home", MOVED.get(harness, b""))):
@@ -71,6 +78,31 @@ def surroundings(harness: str) -> str:
         if told:
             text += f', "{name}": ' + quote(told.decode("utf-8", "replace"))
     return text
+
+
+def excluded_below(directory: bytes) -> bytes:
+    """Return the directory, this one or above it, in which the marker lies; empty where none does.
+
+    The daemon looks for it too (`daemon.gate`), but it may look only when the marker is gone. As git does, this goes no
+    further than the repository's root and the file system: an automounter would be asked for names. Raises OSError.
+    """
+    device = posix.stat(directory).st_dev
+    while directory[:1] == b"/":
+        if _is_there(directory + MARKER):
+            return directory
+        above = directory.rpartition(b"/")[0] or b"/"
+        if _is_there(directory + b"/.git") or above == directory or posix.stat(above).st_dev != device:
+            break
+        directory = above
+    return b""
+
+
+def _is_there(path: bytes) -> bool:
+    try:
+        posix.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def harness_process() -> str:

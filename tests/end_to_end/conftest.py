@@ -89,12 +89,19 @@ class Home:
         )
 
     def hook(
-        self, action: str, hook_input: Mapping[str, Any], *, reason: str = "", harness: str = "claude-code"
+        self,
+        action: str,
+        hook_input: Mapping[str, Any],
+        *,
+        reason: str = "",
+        harness: str = "claude-code",
+        cwd: Path | None = None,
     ) -> None:
         line = command_line(action, harness, reason=reason)
         done = subprocess.run(
             ["/bin/sh", "-c", line],
             input=json.dumps(hook_input).encode(),
+            cwd=cwd,
             env=self.environ,
             capture_output=True,
             check=False,

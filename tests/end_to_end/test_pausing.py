@@ -158,6 +158,22 @@ def test_a_marker_file_keeps_a_project_out(home: Home) -> None:
     home.until(lambda: home.status()["counters"].get("events_excluded") == 1, "it was captured")
 
 
+def test_a_marker_file_that_is_gone_when_a_daemon_looks_has_kept_the_project_out(home: Home) -> None:
+    """The hook has seen it."""
+    below = home.project / "src"
+    below.mkdir()
+    marker = home.project / ".memsyncd-ignore"
+    marker.touch()
+    told = {"session_id": "s", "cwd": str(below), "prompt": "Nobody hears of zanzibar.", "prompt_id": "1"}
+    home.hook("user-prompt", told, cwd=below)
+    marker.unlink()
+    home.hook("user-prompt", {**told, "prompt": "And now they do.", "prompt_id": "2"}, cwd=below)
+    assert home.run("run", "--once").returncode == 0 and not waiting(home)
+    with closing(sqlite3.connect(home.spool() / "evidence.sqlite3")) as connection:
+        ((payload,),) = connection.execute("SELECT payload_json FROM events").fetchall()
+    assert "And now they do." in payload
+
+
 def test_excluding_a_project_purges_what_waits_of_it(home: Home) -> None:
     """Another project's waits on; nothing of the excluded one is kept or sent."""
     other = home.root / "other"
