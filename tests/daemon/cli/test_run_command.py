@@ -45,9 +45,9 @@ def test_welcome_tells_where_and_what_next(tmp_path: Path) -> None:
 def test_welcome_in_the_usual_places(tmp_path: Path, system: str) -> None:
     """Without MEMSYNCD_HOME nothing is to be exported; a platform elsewhere is told with its address."""
     places = resolve({}, tmp_path, os.getuid(), system)
-    told = welcome(places, Settings(platform=Platform(kind="mem0", url="https://platform.test")))
+    told = welcome(places, Settings(platform=Platform(kind="mem0", url="https://u:pw@platform.test?token=t")))
     assert "MEMSYNCD_HOME" not in told
-    assert "platform  mem0 at https://platform.test" in told
+    assert "platform  mem0 at https://platform.test\n" in told
     assert str(places.spools) in told
 
 
