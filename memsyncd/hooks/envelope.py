@@ -61,8 +61,8 @@ environment."""
 
 
 def surroundings(harness: str) -> str:
-    """Return as members where the hook runs: the harness's process, the directory, the one that excludes it, the project
-    if it says so, and the harness's own directory if that was moved."""
+    """Return as members where the hook runs: the harness's process, the directory, the one that excludes it, the
+    project if it says so, and the harness's own directory if that was moved."""
     quote = _json.encode_basestring_ascii
     text = harness_process()
     try:
