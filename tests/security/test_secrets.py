@@ -86,6 +86,29 @@ def test_the_key_is_nowhere_but_in_its_file(
     assert api.requests("add")  # it had been asked, and knew the key
 
 
+def test_a_prompt_that_the_platform_repeats_is_told_by_nothing(hosted: Home, api: FakeMem0) -> None:
+    """An answer that quotes what it cannot take puts nobody's words where a monitor or a browser reads them
+    (CONTRACT: Status socket)."""
+    said, answered = "Tell nobody that the lighthouse moves to Ostend", "It moves in the night of the third of May."
+    quoted = f"invalid input: {json.dumps(said)}; {answered.upper()}"
+    api.always("add", behave.answer(400, {"detail": quoted}))
+    hosted.start()
+    hosted.exchange("s", 1, prompt=said, answer=answered)
+    hosted.end("s")
+    hosted.until(lambda: "[what was sent]" in hosted.run("jobs", "list", "--json").stdout, "it was not refused")
+    for route in ("add", "search", "list", "events", "event", "ping"):
+        api.always(route, behave.answer(500, {"error": quoted}))
+    hosted.exchange("t", 1, prompt=said, answer=answered)
+    hosted.end("t")
+    hosted.until(lambda: "[what was sent]" in str(hosted.status()["problems"]), "it does not cool")
+    told = [hosted.run(*arguments).stdout for arguments in COMMANDS[:2] + COMMANDS[4:5]]
+    routes = ("/status", "/jobs", "/events?since=0", "/sessions")
+    told += [hosted.client.request("GET", route).decode() for route in routes]
+    told.append(hosted.logged())
+    for words in ("lighthouse", "ostend", "third of may"):
+        assert [text for text in told if words in text.casefold()] == []
+
+
 def test_what_asks_for_a_key_is_told_nothing_and_gives_it_to_nobody(tmp_path: Path) -> None:
     """The command gets neither input nor a place for errors, and its answer is in no word about it."""
     told = tmp_path / "told"
