@@ -112,6 +112,8 @@ class _Run:
     def failed(self, error: PlatformError) -> Outcome:
         """Turn a platform's failure into an outcome; a refusal of this item is one of its attempts."""
         if isinstance(error, Rejected):
+            if error.status:  # a refusal is an answer, by a platform that is well
+                self.context.answered()
             return self._attempt_failed(PacketStatus.ERROR, error.message)
         return after_failure(error, self.delivery.platform.destination)
 

@@ -92,7 +92,7 @@ def _platform(platform: Mapping[str, Any], now: float) -> str:
     word = {True: "well", False: "failing", None: "not tried yet"}.get(ok, "unknown")
     told = [f"{place}: {word}"]
     if platform.get("last_success_at"):
-        told.append(f"last success {moment(platform['last_success_at'], now)}")
+        told.append(f"last answer {moment(platform['last_success_at'], now)}")
     if platform.get("cooling_until"):
         told.append(f"next try {moment(platform['cooling_until'], now)}")
     if ok is not True and platform.get("last_error"):

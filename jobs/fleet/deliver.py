@@ -97,6 +97,8 @@ class _Run:
         except QueueError as error:
             return after_store_error(error)
         except Rejected as error:
+            if error.status:  # a refusal is an answer, by a platform that is well
+                self.context.answered()
             return self._attempt_failed(error.message)
         except PlatformError as error:
             return after_failure(error, self.context.job.destination)

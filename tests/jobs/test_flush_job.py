@@ -139,6 +139,22 @@ def test_after_five_attempts_it_gives_up_and_newer_evidence_flows(delivering: De
     assert delivering.platform.delivered() == ["question 2", "answer 2"]
 
 
+def test_a_refusal_is_an_answer(delivering: Delivering) -> None:
+    """The platform was tried and is there: its cooldown is over, whatever becomes of what it refused."""
+    delivering.platform.adds.extend([Add.BUSY_429, Add.REJECT])
+    delivering.exchange()
+    delivering.ask()
+    delivering.run(1.0)
+    [busy] = [each for each in delivering.queue.destinations() if each.name == delivering.platform.destination]
+    assert (busy.code, busy.last_success_at) == ("busy", None)
+    while delivering.platform.count("add") < 2:
+        delivering.run(1.0)
+    [answering] = [each for each in delivering.queue.destinations() if each.name == delivering.platform.destination]
+    assert (answering.until, answering.failures) == (None, 0)
+    assert answering.last_success_at is not None
+    assert delivering.packet().attempts == 1
+
+
 def test_an_answer_without_an_event_is_a_missing_one_and_is_looked_for(delivering: Delivering) -> None:
     """It counts as an attempt, never as success, and the batch found on the platform is not sent twice (facts 2.23)."""
     delivering.platform.adds.append(Add.NO_ID)

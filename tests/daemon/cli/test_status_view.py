@@ -50,7 +50,7 @@ AT_80 = """\
   and 3 jobs wait.
 
 daemon      1.2.3, pid 7, up 90 min, last progress 5 min ago
-platform    mem0 at https://platform.test: failing, last success 3 h ago, next
+platform    mem0 at https://platform.test: failing, last answer 3 h ago, next
             try in 30 s, last error: status 401
 jobs        3 ready, 0 waiting, 0 running, 1,234 done, 1 given up; oldest ready
             90 s
@@ -76,7 +76,7 @@ daemon      1.2.3, pid 7, up 90 min,
             last progress 5 min ago
 platform    mem0 at
             https://platform.test:
-            failing, last success 3 h
+            failing, last answer 3 h
             ago, next try in 30 s, last
             error: status 401
 jobs        3 ready, 0 waiting, 0

@@ -121,6 +121,8 @@ def test_after_five_refusals_it_is_a_dead_letter_kept_whole(fleet: Sharing) -> N
     assert (job.state, job.reason) == (JobState.DEAD, "refused (400)")
     assert batch_of(job.payload).messages
     assert fleet.platform.count("add") == 5
+    [answering] = [each for each in fleet.shared.destinations() if each.name == fleet.platform.destination]
+    assert answering.last_success_at is not None  # a refusal is an answer
 
 
 def test_a_platform_that_slows_us_down_brakes_all_of_its_batches(fleet: Sharing) -> None:
