@@ -103,11 +103,13 @@ KINDS: dict[str, Kind] = {
     ),
     "spool-read-only": _red(
         "The spool {where} cannot be written",
-        "Make it writable (`chmod -R u+rwX {where}`) or mount it writable; until then nothing in it is taken or lost.",
+        "Make it writable (`chmod -R u+rwX {where}`) or mount it writable; until then what lies in it is kept and not "
+        "taken in, and what hooks cannot write there is lost.",
     ),
     "spool-full": _red(
         "There is no room for what the spool {where} takes in",
-        "Free some space or inodes (`df -h {where}`, `df -i {where}`); then it goes on by itself, and nothing is lost.",
+        "Free some space or inodes (`df -h {where}`, `df -i {where}`); then it goes on by itself. What lies in it is kept; "
+        "what hooks find no room for is lost.",
     ),
     "spool-locked": _red(
         "Another program holds the evidence of the spool {where}",
@@ -186,11 +188,12 @@ KINDS: dict[str, Kind] = {
     ),
     "disk-nearly-full": _red(
         "The disk of {where} is nearly full",
-        "Free some space (`df -h {where}`); evidence waits in the spools meanwhile.",
+        "Free some space (`df -h {where}`). What is recorded waits and is kept; what hooks find no room for is lost.",
     ),
     "inodes-nearly-gone": _red(
         "The disk of {where} takes hardly another file, whatever space it has",
-        "Delete files nobody needs (`df -i {where}` counts them); evidence waits in the spools meanwhile.",
+        "Delete files nobody needs (`df -i {where}` counts them). What is recorded waits and is kept; what hooks find no "
+        "room for is lost.",
     ),
     "no-descriptors": _red(
         "The daemon has no file descriptor left",

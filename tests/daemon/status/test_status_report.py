@@ -253,6 +253,13 @@ def test_every_problem_has_a_sentence_and_something_to_type(code: str) -> None:
     assert problem["since"] == "2027-01-15T07:59:55.000Z"
 
 
+@pytest.mark.parametrize("code", ["disk-nearly-full", "inodes-nearly-gone", "spool-full", "spool-read-only"])
+def test_where_hooks_cannot_write_it_is_said_that_they_lose_it(code: str) -> None:
+    """What is there already is kept, which is another thing."""
+    assert "is kept" in KINDS[code].remedy
+    assert KINDS[code].remedy.endswith("is lost.") and "what hooks" in KINDS[code].remedy
+
+
 def test_what_degrades_comes_first_and_nothing_twice() -> None:
     """Problems that turn health red stand before the rest; one code at one place is told once."""
     twice = (Finding("clock-jumped"), Finding("disk-nearly-full:/s"), Finding("disk-nearly-full", where="/s"))
