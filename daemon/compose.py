@@ -212,7 +212,7 @@ def compose(
         search=search_of(shared, resolver.resolve, index),
         index=index,
         history=history.History(places.data / history.NAME),
-        handlers=_handlers(shared, places.memory_file) | standing | (dict(fleet.handlers) if fleet else {}),
+        handlers=_handlers(shared, places.memory_file, index) | standing | (dict(fleet.handlers) if fleet else {}),
         fleet=fleet,
         telemetry=telemetry,
         model=model,
@@ -229,17 +229,21 @@ def _is_claimed_elsewhere(served: Served, ingest: Ingest, clock: Clock, name: st
     return is_claimed_elsewhere(spool, session_id, held, clock.age)
 
 
-def _handlers(shared: delivery.Delivery, memory_file: Path) -> dict[str, Handler]:
+def _handlers(shared: delivery.Delivery, memory_file: Path, index: LocalIndex | None) -> dict[str, Handler]:
     jobs: Mapping[str, Callable[..., Any]] = {
         delivery.CHECKPOINT: checkpoint.checkpoint,
         delivery.FLUSH: flush.flush,
         poll.POLL: poll.poll,
-        forgetting.FORGET: partial(forgetting.forget, forget_late=partial(_forget_late, memory_file, shared.clock)),
+        forgetting.FORGET: partial(
+            forgetting.forget, forget_late=partial(_forget_late, memory_file, shared.clock, index)
+        ),
     }
     return {kind: partial(job, delivery=shared) for kind, job in jobs.items()}
 
 
-def _forget_late(memory_file: Path, clock: Clock, packets: Sequence[str]) -> int:
+def _forget_late(memory_file: Path, clock: Clock, index: LocalIndex | None, packets: Sequence[str]) -> int:
+    if index is not None:
+        index.settle()
     return deleting.delete_late(memory_file, packets, at=rfc3339(clock.wall()))
 
 

@@ -17,6 +17,7 @@ class Looker:
         """Whether it was told to end."""
         self._began_at: float | None = None
         self._thread = threading.Thread(target=self._run, name=NAME, daemon=True)
+        self._runs = False  # set by the thread itself: one that only starts looks like one that died
 
     def ask(self) -> None:
         """Have it look, now or after the look under way."""
@@ -40,7 +41,7 @@ class Looker:
     @property
     def is_dead(self) -> bool:
         """Whether the thread ended though nobody stopped it."""
-        return bool(self._thread.ident) and not self._thread.is_alive() and not self.is_stopping
+        return self._runs and not self._thread.is_alive() and not self.is_stopping
 
     def stop(self, seconds: float) -> bool:
         """Have it end; return whether it did within so many seconds."""
@@ -51,6 +52,7 @@ class Looker:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        self._runs = True
         while True:
             self._asked.wait()
             self._asked.clear()

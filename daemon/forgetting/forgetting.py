@@ -131,6 +131,8 @@ class Forgetting:
         if not self._settled():
             copies.trouble.append("what was being taken in is not stored yet")
         found = copies.find()
+        if parts.index is not None:
+            parts.index.settle()  # what is heard from now on is of packets that were found open
         what = self._remotely(target, found)
         asks = (target.remote and self._is_elsewhere) or bool(found.open_packets)
         if asks:

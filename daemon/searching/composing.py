@@ -31,7 +31,7 @@ def learner(
     def learn(packet: Packet, scope: Scope, told: Sequence[Memory]) -> None:
         if index is not None:
             app_id = packet.app_id or scope.app_id
-            index.hear(told, Asker(user_id(), app_id, (scope.project_id,), packet.session_id))
+            index.hear(told, Asker(user_id(), app_id, (scope.project_id,), packet.session_id, packet.packet_id))
 
     return learn
 

@@ -68,7 +68,8 @@ class Workers:
     ) -> None:
         self._queue = queue
         self._running = Running(clock.monotonic)
-        self._started = False
+        self._begun = False
+        self._is_up = False
         self._huey = ClaimingHuey(
             queue,
             handlers,
@@ -82,8 +83,9 @@ class Workers:
 
     def start(self) -> None:
         """Start the threads."""
-        self._started = True
+        self._begun = True
         self._consumer.start()
+        self._is_up = True  # a thread that only starts looks like one that died
 
     def stop(self, deadline_seconds: float) -> bool:
         """Take no more jobs, wait for those that run, at most `deadline_seconds`; return whether all came to an end.
@@ -92,7 +94,7 @@ class Workers:
         counted as `claims_lost` and changes nothing.
         """
         self._huey.stopping.set()
-        if not self._started:
+        if not self._begun:
             return True
         self._queue.bell.wake_all()
         self._consumer.shutdown_timeout = max(deadline_seconds, 0.0)
@@ -104,7 +106,7 @@ class Workers:
 
     def dead_threads(self) -> Sequence[str]:
         """Return the names of threads that ended though nobody stopped them; the daemon then ends, naming them."""
-        if self._huey.stopping.is_set():
+        if not self._is_up or self._huey.stopping.is_set():
             return ()
         return tuple(thread.name for thread in self._threads() if thread.ident and not thread.is_alive())
 

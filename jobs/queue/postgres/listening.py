@@ -58,6 +58,7 @@ class Listener:
         self._stopping = threading.Event()
         self._awake, self._wake = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name=NAME, daemon=True)
+        self._runs = False  # set by the thread itself: one that only starts looks like one that died
         self.listening = threading.Event()
         """Set while the server would tell."""
 
@@ -81,9 +82,10 @@ class Listener:
     @property
     def is_dead(self) -> bool:
         """Whether the thread ended though nobody stopped it."""
-        return bool(self._thread.ident) and not self._thread.is_alive() and not self._stopping.is_set()
+        return self._runs and not self._thread.is_alive() and not self._stopping.is_set()
 
     def _run(self) -> None:
+        self._runs = True
         pause = FIRST_PAUSE
         while not self._stopping.is_set():
             try:

@@ -16,6 +16,9 @@ from memsyncd.platforms.local.faults import platform_error
 from memsyncd.platforms.local.merge import fingerprint
 from memsyncd.platforms.platform import PlatformError
 
+_MERGE_INDEX = "INSERT INTO memory_index(memory_index) VALUES('optimize')"
+"""The index keeps deleted words in its older segments until they are merged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Whose:
@@ -56,13 +59,15 @@ def delete(path: Path, whose: Whose, *, at: str) -> dict[str, int]:
         connection.execute("PRAGMA secure_delete = ON").fetchone()
         with sqlite_transaction.transaction(connection):
             deleted = _delete(connection, whose, at)
-            # the index keeps deleted words in its older segments until they are merged
-            connection.execute("INSERT INTO memory_index(memory_index) VALUES('optimize')")
+            connection.execute(_MERGE_INDEX)
     return deleted
 
 
 def delete_late(path: Path, packets: Sequence[str], *, at: str) -> int:
-    """Delete what came of forgotten packets after all; return how many memories went. Raises PlatformError."""
+    """Delete what came of forgotten packets after all; return how many memories went. Raises PlatformError.
+
+    The log is cut to nothing where no other program is at it; the next look does it otherwise.
+    """
     if not path.exists() or not packets:
         return 0
     gone = 0
@@ -75,7 +80,10 @@ def delete_late(path: Path, packets: Sequence[str], *, at: str) -> int:
             ).fetchall():
                 gone += memories.delete(connection, memory_id, at, bury=False, platform=platform)
             connection.execute("DELETE FROM extraction_events WHERE packet_id = ?", (packet,))
+        if gone:
+            connection.execute(_MERGE_INDEX)
         connection.execute("COMMIT")  # closing a connection rolls back what was not committed
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return gone
 
 

@@ -25,12 +25,13 @@ _IDS = ("user_id", "agent_id", "app_id", "run_id")
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """For whom the platform told memories: the identities its answer was limited to."""
+    """For whom the platform told memories: the identities its answer was limited to, and the packet whose they are."""
 
     user_id: str
     app_id: str
     agent_ids: Sequence[str]
     run_id: str = ""
+    packet_id: str = ""
 
 
 def row_of(memory: Memory, asker: Asker, *, platform: str, now: str) -> NewMemory | None:
@@ -50,7 +51,7 @@ def row_of(memory: Memory, asker: Asker, *, platform: str, now: str) -> NewMemor
         app_id=asker.app_id,
         agent_id=str(told["agent_id"]) if PROJECT in lanes else "",
         run_id=run_id if isinstance(run_id, str) else "",
-        packet_id="",
+        packet_id=asker.packet_id,
         batch=0,
         metadata=bounded(memory.metadata),
         score=0.0,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memsyncd.counters import Counters
-from memsyncd.platforms.local import memories, schema
+from memsyncd.platforms.local import deleting, memories, schema
 from memsyncd.platforms.local.local_index import HEARD_AT_ONCE, LocalIndex
 from memsyncd.platforms.local.mirror import Asker
 from memsyncd.platforms.local.platform import LocalPlatform
@@ -247,6 +247,18 @@ def test_what_was_heard_is_found_at_once_and_kept_together(path: Path) -> None:
     index.hear([memory("last")], asker)
     index.close()
     assert len(rows(path)) == HEARD_AT_ONCE + 3
+
+
+def test_what_is_heard_of_a_forgotten_packet_goes_with_it(path: Path) -> None:
+    """By the packet it was made of, wherever the platform's own words name none; no page or log keeps its text."""
+    index = opened(path)
+    index.hear([memory("m", "The package manager is zanzibarquux.")], Asker("ada", "shop", ("shop-1",), "s1", "p1"))
+    index.hear([memory("n")], Asker("ada", "shop", ("shop-1",), "s1", "p2"))
+    index.settle()
+    assert deleting.delete_late(path, ["p1"], at="2026-01-02T03:04:05Z") == 1
+    assert ids(index.search(QUERY)) == {"n"}
+    assert not [each.name for each in path.parent.iterdir() if b"zanzibarquux" in each.read_bytes()]
+    index.close()
 
 
 def nested(depth: int) -> list[Any]:
