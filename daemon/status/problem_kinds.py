@@ -108,8 +108,8 @@ KINDS: dict[str, Kind] = {
     ),
     "spool-full": _red(
         "There is no room for what the spool {where} takes in",
-        "Free some space or inodes (`df -h {where}`, `df -i {where}`); then it goes on by itself. What lies in it is kept; "
-        "what hooks find no room for is lost.",
+        "Free some space or inodes (`df -h {where}`, `df -i {where}`); then it goes on by itself. What lies in it is "
+        "kept; what hooks find no room for is lost.",
     ),
     "spool-locked": _red(
         "Another program holds the evidence of the spool {where}",
@@ -192,8 +192,8 @@ KINDS: dict[str, Kind] = {
     ),
     "inodes-nearly-gone": _red(
         "The disk of {where} takes hardly another file, whatever space it has",
-        "Delete files nobody needs (`df -i {where}` counts them). What is recorded waits and is kept; what hooks find no "
-        "room for is lost.",
+        "Delete files nobody needs (`df -i {where}` counts them). What is recorded waits and is kept; what hooks find "
+        "no room for is lost.",
     ),
     "no-descriptors": _red(
         "The daemon has no file descriptor left",

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+NO_BRANCH = "detached"
+"""What is kept for a branch where none is known (facts 5.23)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -20,7 +23,7 @@ class Scope:
     app_id: str
     project_id: str = ""
     root: str = ""
-    branch: str = "detached"
+    branch: str = NO_BRANCH
     head_sha: str = ""
     directory: str = ""
 

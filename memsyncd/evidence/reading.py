@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from memsyncd.evidence import payloads
-from memsyncd.evidence.event import IN_FLIGHT, Event, Scope, SessionActivity
+from memsyncd.evidence.event import IN_FLIGHT, NO_BRANCH, Event, Scope, SessionActivity
 from memsyncd.evidence.moments import moment_text
 from memsyncd.evidence.schema import OPEN_SQL, UNCONFIRMED_SQL, Shape
 from memsyncd.hooks.record import UNKNOWN_SESSION
@@ -45,7 +45,7 @@ def scope(connection: sqlite3.Connection, shape: Shape, session_id: str, project
         row = (*first, *(row or (None,) * len(_SCOPE_COLUMNS))[2:])
     repo_id, app_id, project_id, root, branch, head_sha, directory = map(_text, row)
     project_id = project_id or project_of(app_id, repo_id)
-    return Scope(repo_id, app_id, project_id, root, branch or "detached", head_sha, directory)
+    return Scope(repo_id, app_id, project_id, root, branch or NO_BRANCH, head_sha, directory)
 
 
 def unflushed(

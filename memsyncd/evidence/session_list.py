@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsyncd.evidence import opening, packet_rows, schema
-from memsyncd.evidence.event import Packet
+from memsyncd.evidence.event import NO_BRANCH, Packet
 from memsyncd.evidence.moments import moment_text
 from memsyncd.evidence.schema import Shape
 from memsyncd.hooks.record import UNKNOWN_SESSION
@@ -25,7 +25,7 @@ BUSY_MS = 200
 SHOWN_PACKETS = 20
 """The newest of a session; `packets_in_all` tells how many there are."""
 
-_SCOPE_COLUMNS = ("session_id", "app_id", "directory", "root", "branch", "harness")
+_SCOPE_COLUMNS = ("session_id", "app_id", "directory", "root", "branch", "head_sha", "harness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class ShownPacket:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """`unsent` events are in no packet yet. `packets` are the newest, newest first. Times are RFC 3339, or empty."""
+    """`branch` is empty outside a repository, `unsent` events are in no packet yet, `packets` are the newest, newest
+    first. Times are RFC 3339, or empty."""
 
     id: str
     project: str
@@ -113,7 +114,7 @@ def _session(
         id=name,
         project=scope.get("app_id") or last[1],
         directory=os.path.join(scope.get("root", ""), scope.get("directory", "")).rstrip("/"),
-        branch=scope.get("branch", ""),
+        branch=_branch(scope),
         harness=scope.get("harness", ""),
         events=counts[0],
         unsent=counts[1],
@@ -122,6 +123,12 @@ def _session(
         packets=[ShownPacket(each, sizes.get(each.packet_id, 0)) for each in shown],
         packets_in_all=len(packets),
     )
+
+
+def _branch(scope: Mapping[str, str]) -> str:
+    """Return the branch; "" where nothing is checked out, as outside a repository, for which `detached` is kept."""
+    branch = scope.get("branch", "")
+    return "" if branch == NO_BRANCH and not scope.get("head_sha") else branch
 
 
 def _event(connection: sqlite3.Connection, shape: Shape, place: int) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsyncd.evidence.event import Scope
+from memsyncd.evidence.event import NO_BRANCH, Scope
 from memsyncd.scope import git, remote
 from memsyncd.scope.config import remote_url
 from memsyncd.scope.files import Files, Stamp, unchanged
@@ -78,7 +78,7 @@ class ScopeResolver:
             app_id=app_id,
             project_id=remote.project_id(app_id, name),
             root=repository.top,
-            branch=head.branch or "detached",
+            branch=head.branch or NO_BRANCH,
             head_sha=head.sha,
             directory="" if relative == "." or relative.split("/")[0] == ".." else relative,
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from daemon.status.session_document import from_file, sessions_document
-from memsyncd.evidence.event import PacketStatus
+from memsyncd.evidence.event import NewEvent, PacketStatus, Scope
 from tests.daemon.composed import Composed, composed
 
 
@@ -37,6 +37,15 @@ def test_a_session_is_told_by_its_counts_and_packets_never_by_its_words(home: Co
     assert [second["id"], second["packets"]] == ["s-2", []]
     assert "vault" not in str(told)
     assert [session["id"] for session in home.view.sessions(1)["sessions"]] == ["s-1"]
+
+
+@pytest.mark.parametrize(("head_sha", "branch"), [("", ""), ("0123abc", "detached")])
+def test_a_directory_without_a_repository_has_no_branch(home: Composed, head_sha: str, branch: str) -> None:
+    """Only a commit can be checked out without one; evidence keeps the same word for both (facts 5.23)."""
+    scope = Scope("local:/w", "w", root="/w", branch="detached", head_sha=head_sha)
+    event = NewEvent("s", "user_prompt", {"prompt": "hello"}, "2027-01-15T08:00:00Z", "h", scope)
+    home.parts.served.store("claude-code").append([event])
+    assert [session["branch"] for session in home.view.sessions(10)["sessions"]] == [branch]
 
 
 def test_the_files_tell_the_same_and_are_not_changed_by_it(home: Composed) -> None:
