@@ -21,7 +21,7 @@ from tests.end_to_end.killing.letters import LetterBack
 from tests.end_to_end.killing.matrix import Matrix, faults, spread, table, turns
 from tests.end_to_end.killing.naming import Naming
 from tests.end_to_end.killing.own_server import OwnServer
-from tests.end_to_end.killing.pauses import Pausing, Resumed, Resuming
+from tests.end_to_end.killing.pauses import Pausing, ProjectResuming, Resumed, Resuming
 from tests.end_to_end.killing.plugin import Plugin
 from tests.end_to_end.killing.retention import RetentionRound
 from tests.end_to_end.killing.scenario import Scenario
@@ -47,6 +47,7 @@ SCENARIOS: tuple[type[Scenario], ...] = (
     Pausing,
     Resuming,
     Resumed,
+    ProjectResuming,
     LetterBack,
     Exporting,
     Importing,

@@ -1,4 +1,4 @@
-"""A pause of everything begun and ended, with handoffs that wait."""
+"""A pause of everything begun and ended, with handoffs that wait, and that of a project ended."""
 
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.killing.embedded import recorded
@@ -54,3 +54,27 @@ class Resuming(Pausing):
 
     def meanwhile(self, case: Case) -> None:
         """Do nothing: what was held may be held still, or not."""
+
+
+class ProjectResuming(Scenario):
+    """The pause goes on or it has been: what its hooks dropped is never known, and what waited before it is."""
+
+    name = "the end of a project's pause"
+
+    def seed(self, home: Home) -> None:
+        project = ("--project", str(home.project))
+        self.arguments = ("resume", *project)
+        self.recovery = (self.arguments, ONCE)
+        home.exchange("s1", 1)
+        home.end("s1")
+        assert home.run("pause", *project).returncode == 0
+        home.exchange("s2", 1, prompt="We decided on the zanzibar bucket.")
+        home.end("s2")
+
+    def meanwhile(self, case: Case) -> None:
+        assert case.run(ONCE).code == 0
+
+    def assert_none_is_lost(self, case: Case) -> None:
+        assert recorded(case, "claude-code") == 2
+        assert not [*case.home.root.glob("m/pauses.json"), *case.home.root.glob("m/spools/*/pending/*")]
+        assert b"zanzibar" not in (case.home.spool() / "evidence.sqlite3").read_bytes()
