@@ -84,6 +84,7 @@ def everything(home: Home) -> Mapping[str, os.stat_result]:
     home.run("pause")
     seen |= below(data)
     home.run("resume")
+    home.run("resume", "--project", str(home.project))
     FailedStarts(data).tell("it was a test")
     History(data / NAME).keep(Sample(1))
     swallow(home)
