@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon.installing import config_file
+from daemon.installing import config_file, made_directory
 from daemon.installing.config_file import ConfigFile
 from daemon.installing.errors import CannotInstall, NotParsable, Unfit
 from memsyncd.redaction import redact
@@ -57,11 +57,14 @@ def put(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
 
 
 def take(path: Path, edit: Edit, uid: int, *, is_private: bool) -> Change:
-    """Take ours out of the file at `path`. Raises CannotInstall; the file is then as it was."""
+    """Take ours out of the file at `path`, and the directories that were made for it where nothing else is in them.
+    Raises CannotInstall; the file is then as it was."""
     if config_file.read(path, uid, is_private=is_private).content is None:
         return Change(path, changed=False)
     with config_file.alone(path, uid, is_private=is_private) as file:
-        return _taken(file, edit, uid)
+        change = _taken(file, edit, uid)
+        made_directory.remove(file.real.parent)
+    return change
 
 
 def _taken(file: ConfigFile, edit: Edit, uid: int) -> Change:

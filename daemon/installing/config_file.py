@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon import abandoned_writes, private_directory
+from daemon import abandoned_writes
+from daemon.installing import made_directory
 from daemon.installing.errors import NotParsable, Unreachable, Unsafe, Unwritten
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -94,18 +95,25 @@ def alone(path: Path, uid: int, *, is_private: bool) -> Iterator[ConfigFile]:
     knows no such lock: `write` looks for its changes.
     """
     found = read(path, uid, is_private=is_private)
-    with _reached(path, "be changed"):
-        private_directory.create(found.real.parent, found.directory_mode)
-        directory = os.open(found.real.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        _lock(directory, path)
-        yield read(path, uid, is_private=is_private)
-    finally:
-        os.close(directory)
-
-
-def _lock(directory: int, path: Path) -> None:
     until = time.monotonic() + LOCK_SECONDS
+    with contextlib.ExitStack() as stack, _reached(path, "be changed"):
+        while True:
+            try:
+                made_directory.make(found.real.parent, found.directory_mode)
+                directory = os.open(found.real.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                stack.callback(os.close, directory)
+                _lock(directory, path, until)
+                if os.path.samestat(os.fstat(directory), found.real.parent.stat()):
+                    break
+            except FileNotFoundError:  # another process took its own out, and the directory with it
+                if time.monotonic() > until:
+                    raise
+        held = stack.pop_all()
+    with held:
+        yield read(path, uid, is_private=is_private)
+
+
+def _lock(directory: int, path: Path, until: float) -> None:
     while True:
         try:
             return fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -131,7 +139,7 @@ def write(file: ConfigFile, content: bytes, *, look: Callable[[Path], bytes | No
     Raises Unwritten, also where the file changed since it was read, and Unreachable; the file is then as it was.
     """
     with _reached(file.path, "be changed"):
-        private_directory.create(file.real.parent, file.directory_mode)
+        made_directory.make(file.real.parent, file.directory_mode)
         _replace(file.real, content, file.mode, expected=file.content)
         if look(file.real) == content:
             return
@@ -189,13 +197,19 @@ def _reached(path: Path, done: str) -> Iterator[None]:
 
 def _check_directory(directory: Path, uid: int) -> None:
     """Raise Unsafe where another user could put a file of his own in a file's place."""
-    while not directory.exists():
+    while (found := _looked_at(directory)) is None:
         directory = directory.parent
-    found = directory.stat()
     if found.st_uid not in (uid, 0):
         raise Unsafe(f"{directory} belongs to user {found.st_uid}: what hooks run must be your own choice")
     if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid, uid)):
         raise Unsafe(f"{directory} can be written by other users: `chmod go-w {shlex.quote(str(directory))}` first")
+
+
+def _looked_at(directory: Path) -> os.stat_result | None:
+    try:
+        return directory.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _is_own_group(gid: int, uid: int) -> bool:
