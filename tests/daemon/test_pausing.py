@@ -151,6 +151,36 @@ def test_two_processes_see_each_others_pauses(at: At) -> None:
     assert other.resume(at.spools) and not at.pauses.is_paused
 
 
+def test_an_ended_pause_is_known_to_other_processes_and_outlives_an_older_versions_write(at: At) -> None:
+    """Which knows nothing of its file."""
+    at.pauses.pause_project("r", "/w", None)
+    at.pass_by(60.0)
+    assert at.pauses.resume_project("r")
+    (at.data / "pauses.json").write_text('{"v": 1, "all": null, "projects": []}')
+    other = Pauses(at.data, lambda: at.moment)
+    (span,) = other.spans(lambda: ("", ["/w/src"]))
+    assert span == pytest.approx((1_000.0, 1_060.0), abs=0.01)
+    assert not other.spans(lambda: ("another", ["/wide"]))
+
+
+def test_ended_pauses_that_cannot_be_read_hold_everything_until_somebody_resumes(at: At) -> None:
+    """Nobody knows what was dropped in one and waits."""
+    at.pauses.pause_project("r", "/w", None)
+    at.pauses.resume_project("r")
+    (at.data / "pauses-ended.json").write_text("{")
+    assert at.pauses.is_paused
+    at.pauses.settle(at.spools)
+    assert at.pauses.is_paused and at.pauses.resume(at.spools) and not at.pauses.is_paused
+
+
+def test_a_full_disk_lets_no_projects_pause_end_unwritten(at: At) -> None:
+    """It goes on, and so does what it holds back."""
+    at.pauses.pause_project("r", "/w", None)
+    with no_file_grows(), pytest.raises(OSError, match="too large"):
+        at.pauses.resume_project("r")
+    assert at.pauses.project("r") is not None
+
+
 def test_a_full_disk_refuses_a_pause_and_leaves_nothing_of_it(at: At) -> None:
     """Nobody is told that all is paused while it is not."""
     with no_file_grows(), pytest.raises(OSError, match="too large"):
