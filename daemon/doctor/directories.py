@@ -149,11 +149,11 @@ def account(uid: int) -> str:
 
 def _directories(examined: Examination) -> Iterator[Place]:
     places = examined.places
-    for path in (places.data, places.spools, places.runtime):
+    kept = [path for spool in examined.spools if spool.own for path in (spool.path, spool.pending)]
+    for path in (places.data, places.spools, places.runtime, *kept):
         yield replace(_look(path, is_directory=True), hindrance=hindrance(path, examined.uid))
     for spool in examined.spools:
-        kept = (spool.path, spool.pending) if spool.own else ()
-        for path in (*kept, spool.dead, spool.corrupt):
+        for path in (spool.dead, spool.corrupt):
             yield _look(path, is_directory=True)
 
 

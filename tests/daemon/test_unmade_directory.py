@@ -61,11 +61,11 @@ def test_root_in_another_user_s_home_fails_the_doctor(tmp_path: Path) -> None:
     assert "belongs to user 4321" in told[0].message
 
 
-@pytest.mark.parametrize("name", ["m", "m/spools", "m/run"])
+@pytest.mark.parametrize("name", ["m", "m/spools", "m/run", "m/spools/codex/pending"])
 def test_a_link_into_nothing_in_a_directory_s_place_fails_the_doctor(tmp_path: Path, name: str) -> None:
     """Nothing is there, and nothing can be made there."""
     path = tmp_path / name
-    path.parent.mkdir(mode=0o700, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.symlink_to("/nowhere/at-all")
     told = found(directories.probes(examine_home(tmp_path)))["directories"]
     assert not told.ok and f"{path} is a link into nothing" in told.message

@@ -78,6 +78,7 @@ NOT_KILLED = {
     "doctor.machine": "only reads databases",
     "hooks.error_log": "a line of a log",
     "hooks.recalling": "the status socket",
+    "installing.made_directory": "an empty directory stays, or is gone",
     "mcp_server.wire": "standard output",
     "service.failed_starts": "counts for none where it is not whole",
     "service.files": "in one step, by the next install if not by this",
