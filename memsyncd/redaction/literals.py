@@ -3,7 +3,7 @@
 import re
 
 from memsyncd.redaction.names import announces
-from memsyncd.redaction.operands import is_drawn, is_operand
+from memsyncd.redaction.operands import is_capitalised, is_drawn, is_operand
 
 _NO_SECRET = frozenset(
     {
@@ -72,8 +72,6 @@ _ROOTS = frozenset(
 _BARE = re.compile(r"[*&]?" + _IDENTIFIER)
 _CODE_FOLLOWS = re.compile(r"\s{0,4}[),;\]}]|[ \t]{1,4}=[ \t]")
 _SMALL = re.compile(r"-?[0-9]{1,2}")
-_MIN_CALLED = 16
-"""A shorter word before a bracket is a function's, however odd."""
 
 
 _CASES = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
@@ -126,9 +124,7 @@ def is_code_or_prose(text: str, start: int, end: int, *, name: str, spaced: bool
 def _is_drawn_word(text: str, start: int) -> bool:
     """Whether a secret stands before the bracket that makes what begins at `start` look like code."""
     word = _BARE.match(text, start)
-    if word is None or len(word.group()) < _MIN_CALLED or text[word.end()] not in "([<":
-        return False
-    return is_drawn(word.group())
+    return word is not None and text[word.end()] in "([<" and is_drawn(word.group())
 
 
 def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool, target: bool) -> bool:
@@ -140,6 +136,8 @@ def _names_another(text: str, start: int, value: str, *, name: str, spaced: bool
     if not _BARE.fullmatch(value) or name.isupper():
         return False
     bare = value.lstrip("*&")
+    if spaced and is_capitalised(bare):
+        return False
     if bare.strip("_") == name.strip("_") or (spaced and not any(map(str.isdigit, bare)) and target):
         return True
     if spaced and is_operand(text, start + len(value), bare, name):

@@ -129,14 +129,19 @@ _VENDORS: tuple[_Vendor | Shape, ...] = (
     _prefixed("lsv2_(?:pt|sk)_", _WORD, 12, "lsv2_pt_", "lsv2_sk_"),
     _prefixed("sb_secret_", _ALL, 12),
     Shape((":AA",), re.compile(r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}")),
+    # A bot's token of Discord: its id in base64, a time and a signature, none of which has a prefix.
+    Shape(
+        (".",),
+        re.compile(
+            f"(?:{_EDGE.pattern})" + r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\."
+            r"(?=[A-Za-z_-]{0,38}[0-9])[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])"
+        ),
+    ),
 )
 
-_BOT_PART = re.compile(r"\.[^.]{6}\.[A-Za-z0-9_-]{27}")
-_BOT = re.compile(
-    f"(?:{_EDGE.pattern})" + r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\."
-    r"(?=[A-Za-z_-]{0,38}[0-9])[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])"
-)
-"""A bot's token of Discord: its id in base64, a time and a signature, none of which has a prefix."""
+_BOT = "."
+_AFTER_ID = "[^.]{6}[.][A-Za-z0-9_-]{27}"
+"""What follows the first point of a bot's token, which alone is too common to tell one."""
 
 _SIGNS = "-_."
 """Most prefixes end in one of these."""
@@ -158,6 +163,7 @@ _POSSIBLE = [
             for least, most in zip(_WIDTHS, (*_WIDTHS[1:], 99), strict=True)
             if (needles := {needle for needle in _SIGNED if needle[-1] == sign and least <= len(needle) < most})
         )
+        + (f"|(?={_AFTER_ID})" if sign == _BOT else "")
         + ")"
     )
     for sign in _SIGNS
@@ -168,6 +174,9 @@ _BY_TAIL: dict[str, list[tuple[str, int]]] = {}
 for _index, _vendor in enumerate(_VENDORS):
     for _needle in _vendor.needles:
         _BY_TAIL.setdefault(_needle[-3:], []).append((_needle, _index))
+for _tail, _found in _BY_TAIL.items():
+    if _tail.endswith(_BOT) and _tail != _BOT:
+        _found += _BY_TAIL[_BOT]
 
 _CAPITAL = re.compile("A(?:KIA|SIA|BIA|CCA|Iza|TATT3)")
 _OTHERS = [
@@ -186,7 +195,7 @@ def redact_vendors(text: str) -> str:
         possible.update(_CAPITALS)
     for pattern in _POSSIBLE:
         for tail in {text[match.end() - 3 : match.end()] for match in pattern.finditer(text)}:
-            possible.update(index for needle, index in _BY_TAIL[tail] if needle in text)
+            possible.update(index for needle, index in _BY_TAIL.get(tail, _BY_TAIL[_BOT]) if needle in text)
     for index in sorted(possible):
         text = _VENDORS[index].redact(text)
-    return _BOT.sub(REPLACEMENT, text) if _BOT_PART.search(text) else text
+    return text

@@ -39,6 +39,11 @@ CODE = [
     "pw = page22 - offset",
     "api_key = first4 + last4",
     "token = tokens2[index]",
+    "token = x509 if x else y",
+    "secret = curve25519_key + salt",
+    "password = hmacSha256 or x",
+    "token = iso8601 - x",
+    "password = newPassword1",
 ]
 
 
