@@ -12,6 +12,7 @@ from daemon.doctor import (
     forgotten,
     hooks,
     machine,
+    pauses,
     project,
     running,
     service,
@@ -20,7 +21,20 @@ from daemon.doctor.check import Check
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import ALL_SECONDS, Probe, examine
 
-GROUPS = (machine, configuration, directories, files, databases, forgotten, running, service, hooks, account, project)
+GROUPS = (
+    machine,
+    configuration,
+    directories,
+    files,
+    databases,
+    forgotten,
+    pauses,
+    running,
+    service,
+    hooks,
+    account,
+    project,
+)
 
 
 def probes(examined: Examination, *, is_deep: bool = False) -> list[Probe]:
