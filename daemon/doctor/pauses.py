@@ -1,5 +1,6 @@
 """What is paused: whether it can be known, for else everything is."""
 
+from daemon.cli.wording import counted
 from daemon.doctor.check import Check, failed, passed, unchecked
 from daemon.doctor.examination import Examination
 from daemon.doctor.examining import Probe
@@ -23,4 +24,5 @@ def _pauses(examined: Examination) -> Check:
             "`memsyncd resume` lets everything go on; then pause again what is to rest (`memsyncd pause`). Where a "
             "newer version wrote it, upgrade memsyncd instead.",
         )
-    return passed(name, "everything is paused" if state.is_paused else f"{len(state.projects)} projects are paused")
+    projects = counted(len(state.projects), "project is paused", "projects are paused")
+    return passed(name, "everything is paused" if state.is_paused else projects)
