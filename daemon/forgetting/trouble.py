@@ -5,11 +5,9 @@ from pathlib import Path
 import structlog
 
 from daemon.forgetting.tombstones import NewerTombstones, Tombstones, UnreadableTombstones
+from daemon.forgetting.trouble_codes import CODES, NEWER, UNREADABLE
 from daemon.status.findings import Findings
 from daemon.status.parts import Finding
-
-UNREADABLE, NEWER = "forgotten-unreadable", "forgotten-newer"
-CODES = frozenset({UNREADABLE, NEWER})
 
 log = structlog.get_logger()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from daemon.forgetting import trouble as forgetting_trouble
+from daemon.forgetting import trouble_codes as forgetting_trouble
 from daemon.intake import spool_trouble
 from daemon.status.findings import Findings
 from daemon.status.problems import Problem, problem_of

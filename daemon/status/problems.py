@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from daemon.forgetting import trouble as forgetting_trouble
+from daemon.forgetting import trouble_codes as forgetting_trouble
 from daemon.intake import spool_trouble
 from daemon.status.parts import Finding, GivenUp, Phase, PlatformPart, SpoolPart, StatusParts
 from daemon.status.problem_kinds import KINDS, Kind

@@ -50,18 +50,18 @@ def document(request: Request, *known: str) -> Mapping[str, Any]:
 
 
 def text(document: Mapping[str, Any], name: str) -> str | None:
-    """Return a text, None where it is left out or null. An empty one comes from an unset variable, and must not mean
-    everything."""
+    """Return a text, None where it is left out, null or empty: so commands of older versions leave it out. A blank one
+    comes from a variable that holds nothing, and must not mean everything."""
     value = document.get(name)
     if value is not None and not isinstance(value, str):
         raise Refused(400, f"{name} is a text.")
-    if value is not None and not value.strip():
-        raise Refused(400, f"{name} is empty: give it a value, or leave it out.")
-    return value
+    if value and not value.strip():
+        raise Refused(400, f"{name} is blank: give it a value, or leave it out.")
+    return value or None
 
 
 def directory(document: Mapping[str, Any], name: str) -> str:
-    """Return an absolute path, an empty text where it is left out or null."""
+    """Return an absolute path, an empty text where it is left out, null or empty."""
     value = text(document, name) or ""
     if value and not os.path.isabs(value):
         raise Refused(400, f"{name} is an absolute path.")

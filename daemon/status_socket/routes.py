@@ -204,7 +204,7 @@ class Routes:
     async def _pause(self, request: Request, _: str) -> Response:
         asked_for.query(request)
         asked = asked_for.document(request, "project", "for")
-        seconds = asked.get("for")
+        seconds = asked.get("for") if asked.get("for") != "" else None
         if isinstance(seconds, str):
             try:
                 seconds = duration(seconds)

@@ -178,13 +178,13 @@ def test_repeating_an_order_answers_already_so_and_an_unknown_id_404(handler: Ro
         (b"", (None, None, 0.0)),
         (b"{}", (None, None, 0.0)),
         (b'{"session": "s", "cwd": "/w", "wait_seconds": 2.5}', ("s", "/w", 2.5)),
-        (b'{"session": null, "cwd": null, "wait": false}', (None, None, 0.0)),
+        (b'{"session": "", "cwd": null, "wait": false}', (None, None, 0.0)),
         (b'{"wait": true}', (None, None, routes_module.MAX_FLUSH_WAIT)),
         (b'{"wait": true, "wait_seconds": 3}', (None, None, 3.0)),
     ],
 )
 def test_a_flush_is_asked_for(handler: Routes, view: View, body: bytes, asked: tuple[Any, ...]) -> None:
-    """No name means all, and `wait` alone means until it is over."""
+    """No name means all, or an empty one, which older commands send; and `wait` alone means until it is over."""
     assert ask(handler, "POST", "/flush", body)[1] == {"outcome": "nothing", "packets": 0, "reason": ""}
     assert view.asked == [("flush", *asked)]
 
@@ -269,8 +269,8 @@ def test_events_are_asked_for_since_and_with_a_wait(handler: Routes, view: View)
         ("POST /flush", b"[" * 100_000, (400, "JSON")),
         ("POST /flush", b"[]", (400, "object")),
         ("POST /flush", b'{"session": 5}', (400, "session")),
-        ("POST /flush", b'{"session": ""}', (400, "empty")),
-        ("POST /flush", b'{"cwd": ""}', (400, "empty")),
+        ("POST /flush", b'{"session": " "}', (400, "blank")),
+        ("POST /flush", b'{"cwd": " "}', (400, "blank")),
         ("POST /flush", b'{"cwd": "rel"}', (400, "absolute")),
         ("POST /flush", b'{"sesion": "s"}', (400, "session, cwd, wait")),
         ("POST /flush", b'{"wait": "yes"}', (400, "true or false")),
