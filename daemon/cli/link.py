@@ -2,7 +2,8 @@
 
 Exit                     Leave with a sentence
 ├── NotRunning           nobody listens, and no daemon holds the lock: 3
-└── Unanswered           somebody is there who does not answer, or is not ours: 1
+└── Unanswered           somebody is there who does not answer: 1
+    └── NotAsked         and could not be asked, for it is not ours, or not ready
 NotFound, Refused        the daemon answered so
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from daemon import lock
+from daemon.another_owner import another_owner
 from daemon.cli import exits
 from daemon.cli.surroundings import Surroundings
 from daemon.cli.wording import clean
@@ -54,6 +56,10 @@ class Unanswered(exits.Leave):
         super().__init__(exits.FAILED, sentence)
 
 
+class NotAsked(Unanswered):
+    """Who is there was asked nothing: what is another's, or listens not yet."""
+
+
 class NotFound(Exception):
     """The daemon has no such thing."""
 
@@ -83,6 +89,8 @@ def post_and_wait(
 
     try:
         return _ask(around, ask)
+    except NotAsked:
+        raise
     except Unanswered as error:
         raise Unanswered(f"{error} What was asked for may still be done, should it go on.") from error
 
@@ -103,11 +111,13 @@ def _look_after(client: SocketClient, for_jobs: bool) -> None:
 
 def _ask(around: Surroundings, call: Callable[[SocketClient], Any]) -> dict[str, Any]:
     places = around.places()
+    if another := another_owner(places, around.uid):
+        raise NotAsked(f"{another.sentence} {another.remedy}")
     try:
         answer = call(SocketClient(socket_of(places), uid=around.uid))
     except socket_client.NotRunning as error:
         if lock.is_held(places.lock_file):
-            raise Unanswered(f"A daemon is there and does not answer yet: {error} {_way_out(places)}") from error
+            raise NotAsked(f"A daemon is there and does not answer yet: {error} {_way_out(places)}") from error
         raise NotRunning from error
     except socket_client.Refused as error:
         if error.status == http.HTTPStatus.NOT_FOUND:
@@ -115,6 +125,8 @@ def _ask(around: Surroundings, call: Callable[[SocketClient], Any]) -> dict[str,
         raise Refused(str(error)) from error
     except socket_client.TimedOut as error:
         raise Unanswered(f"{error} {_way_out(places)}") from error
+    except socket_client.NotOurs as error:
+        raise NotAsked(str(error)) from error
     except socket_client.ClientError as error:
         raise Unanswered(str(error)) from error
     if not isinstance(answer, dict):

@@ -46,10 +46,14 @@ def current(around: Surroundings) -> dict[str, Any]:
 
 def from_files(around: Surroundings, why: str) -> dict[str, Any]:
     """Return what the files tell; `why` says in a sentence how asking the daemon ended, empty where none listens."""
-    from daemon.status.offline import offline_parts  # noqa: PLC0415  (only without a daemon)
+    from daemon.another_owner import another_owner  # noqa: PLC0415  (only without a daemon)
+    from daemon.status.offline import offline_parts  # noqa: PLC0415
     from daemon.status.report import status_document  # noqa: PLC0415
 
-    return status_document(offline_parts(around.places(), around.environ, now=around.wall(), unanswered=why))
+    places = around.places()
+    another = another_owner(places, around.uid)
+    parts = offline_parts(places, around.environ, now=around.wall(), unanswered=why, another=another)
+    return status_document(parts)
 
 
 def exit_code(document: dict[str, Any]) -> int:

@@ -4,9 +4,11 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from daemon import lock
+from daemon.another_owner import AnotherOwner
 from daemon.configuration_error import ConfigurationError
 from daemon.forgetting import trouble as forgetting_trouble
 from daemon.intake import spool_trouble
@@ -50,17 +52,25 @@ OPEN_EXTRACTIONS = f"""SELECT count(*), min(nullif(waiting_since, 0)) FROM memsy
 UNSENT = "SELECT count(*), count(DISTINCT session_id) FROM events WHERE flush_id IS NULL"
 
 
-def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, unanswered: str = "") -> StatusParts:
+def offline_parts(
+    places: Places,
+    environ: Mapping[str, str],
+    *,
+    now: float,
+    unanswered: str = "",
+    another: AnotherOwner | None = None,
+) -> StatusParts:
     """Return what the files tell. A daemon that holds the lock and does not answer is a finding, not down.
 
-    `unanswered` is the sentence in which asking at the socket ended, empty where nobody listens. Never raises for
-    what is missing, unreadable or foreign.
+    `unanswered` is the sentence in which asking at the socket ended, empty where nobody listens; `another` tells whose
+    the data are, where that is why. Never raises for what is missing, unreadable or foreign.
     """
     findings: list[Finding] = []
     if not _is_open(places.data):
-        findings.append(Finding("data-closed", where=str(places.data)))
+        phase = Phase.RUNNING if another else Phase.DOWN  # it may well be there
+        findings.append(_owned(Finding("data-closed", where=str(places.data)), another))
         socket, data = str(places.status_socket), str(places.data)
-        return StatusParts(version=__version__, now=now, phase=Phase.DOWN, findings=findings, socket=socket, data=data)
+        return StatusParts(version=__version__, now=now, phase=phase, findings=findings, socket=socket, data=data)
     settings = settings_or_default(places, environ, findings)
     spools = spools_to_serve(places, settings)
     queue = _queue(places.queue_file, spools, now, findings)
@@ -72,7 +82,7 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
     holder = lock.holder(places.lock_file) if is_held else None
     if is_held:
         who = f"pid {holder.pid}" if holder else "pid unknown"
-        findings.append(Finding("not-answering", where=who, detail=unanswered))
+        findings.append(_owned(Finding("not-answering", where=who, detail=unanswered), another))
     elif unanswered:
         findings.append(Finding("socket-foreign", where=str(places.status_socket), detail=unanswered))
     return StatusParts(
@@ -99,6 +109,11 @@ def offline_parts(places: Places, environ: Mapping[str, str], *, now: float, una
         socket=str(places.status_socket),
         data=str(places.data),
     )
+
+
+def _owned(finding: Finding, another: AnotherOwner | None) -> Finding:
+    """Return the finding, in words of its own where the reason is whose the data are."""
+    return replace(finding, message=another.sentence, remedy=another.remedy) if another else finding
 
 
 def _is_open(data: Path) -> bool:
