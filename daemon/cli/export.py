@@ -20,7 +20,8 @@ from daemon.cli.wording import clean, counted
     default=None,
     metavar="FILE",
     type=GivenPath(),
-    help="Into this file, readable by you alone and whole or not at all; else to standard output.",
+    help="Into this file, readable by you alone and whole or not at all, in the place of a link too; else, and with "
+    "-, to standard output.",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --to: print the counts as JSON.")
 @click.pass_obj
@@ -33,6 +34,7 @@ def export(around: Surroundings, target: Path | None, as_json: bool) -> int:
     """
     from daemon.exchange.exporting import ExportFailed, export_to  # noqa: PLC0415  (only where it is needed)
 
+    target = None if str(target) == "-" else target
     if as_json and target is None:
         raise exits.Leave(exits.WRONG_USE, "--json tells the counts: say with --to where the lines go.")
     try:

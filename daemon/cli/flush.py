@@ -30,7 +30,13 @@ CODES: Mapping[str, int] = {
 
 @click.command(short_help="Ask for a delivery now.")
 @click.option("--session", default=None, metavar="ID", type=GivenText(), help="Only this session.")
-@click.option("--cwd", default=None, metavar="DIR", type=GivenDirectory(), help="Only sessions of this directory.")
+@click.option(
+    "--cwd",
+    default=None,
+    metavar="DIR",
+    type=GivenDirectory(is_there=True),
+    help="Only sessions of this directory.",
+)
 @click.option("--wait", is_flag=True, help="Until the platform has confirmed it, or it was refused or put off.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.pass_obj

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     help="repo (the project's and mine), dir (this directory), mine.",
 )
 @click.option("--run-id", default=None, metavar="ID", type=GivenText(), help="Only memories of this session.")
-@click.option("--cwd", default=None, metavar="DIR", type=GivenDirectory(), help="Instead of this directory.")
+@click.option(
+    "--cwd", default=None, metavar="DIR", type=GivenDirectory(is_there=True), help="Instead of this directory."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.pass_obj
 def search(

@@ -129,3 +129,22 @@ def test_a_project_that_stays_paused_is_told_with_what_ends_it() -> None:
     assert resume.sentence(answer) == (
         "Everything goes on. /w/shop stays paused until `memsyncd resume --project /w/shop`."
     )
+
+
+@pytest.mark.parametrize("words", [("search", "which port"), ("flush",), ("flush", "--wait")])
+def test_a_directory_that_is_not_there_is_no_place_to_look_at(
+    tmp_path: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A slip of the pen would find nothing, and say that nothing is there."""
+    assert run(tmp_path, *words, "--cwd", str(tmp_path / "gone")) == 2
+    assert f"--cwd: there is no directory {tmp_path / 'gone'}." in capsys.readouterr().err
+
+
+def test_a_dash_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it is standard input for `import`; no file is called so."""
+    monkeypatch.chdir(tmp_path)
+    assert run(tmp_path, "export", "--to", "-") == 0
+    assert capsys.readouterr().out.startswith('{"type": "memsyncd-export"') and not (tmp_path / "-").exists()
+    assert run(tmp_path, "export", "--to", "-", "--json") == 2
