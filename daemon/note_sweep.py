@@ -5,6 +5,8 @@ from pathlib import Path
 
 from memsyncd.clock import Clock
 from memsyncd.counters import Counters
+from memsyncd.notes.errors import NoteError, StoreBusy
+from memsyncd.notes.store import NoteStore  # loaded with the daemon: by the first look the program may be uninstalled
 
 SWEEP_SECONDS = 300.0
 """How long an expired note, which nothing finds any more, lies in the file at most."""
@@ -30,9 +32,6 @@ class NoteSweep:
         if now < self._due_at or not self._may_delete() or not self._memory_file.exists():
             return
         self._due_at = now + SWEEP_SECONDS
-        from memsyncd.notes.errors import NoteError, StoreBusy  # noqa: PLC0415  (only where there may be notes)
-        from memsyncd.notes.store import NoteStore  # noqa: PLC0415
-
         store = NoteStore(self._memory_file, self._clock)
         try:
             swept = store.sweep(self._clock.wall(), MOST_AT_ONCE)

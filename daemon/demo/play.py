@@ -19,6 +19,7 @@ import click
 
 from daemon import private_directory
 from daemon.cli.outlet import OutputLost
+from daemon.cli.wording import counted
 from daemon.demo.recording import EXPECTED, NEXT_SESSION, QUESTION, SECRET, Step, steps
 from daemon.places import resolve
 from daemon.status_socket.client import ClientError, SocketClient
@@ -246,7 +247,8 @@ class _Follower(threading.Thread):
 
     def _show(self, event: Mapping[str, Any]) -> None:
         if event["kind"] == "evidence-recorded":
-            _tell(self._out, "  daemon", f"{event['events']} event(s) committed as evidence, handoff unlinked")
+            events = counted(event["events"], "event", "events")
+            _tell(self._out, "  daemon", f"{events} committed as evidence, handoff unlinked")
         elif event["kind"] == "job-finished":
             name = str(event["job"]).partition(":")[0]
             _tell(self._out, f"  {name}", f"{event['outcome']}: {event['why']}")

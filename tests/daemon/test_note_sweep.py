@@ -1,6 +1,8 @@
 """Expired notes go by themselves."""
 
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -95,3 +97,9 @@ def test_a_clock_that_is_not_believed_deletes_no_note(tmp_path: Path) -> None:
     believed[0] = True
     sweep.look()
     assert stored(file) == set()
+
+
+def test_what_it_needs_is_loaded_with_the_daemon() -> None:
+    """The program may be uninstalled under a running daemon, long before there is a first note to sweep."""
+    looked = "import sys, daemon.app; print('memsyncd.notes.store' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", looked], capture_output=True, check=True).stdout == b"True\n"
