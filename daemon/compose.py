@@ -105,6 +105,9 @@ def compose(
 ) -> Parts:
     """Return the parts. Raises ConfigurationError (exit 78) where a store is from a newer version or a setting names
     something this version does not have. `lifecycle` is telemetry's, where that is on."""
+    for file in (places.queue_file, places.memory_file):
+        if os.path.lexists(file) and not file.is_file():
+            raise ConfigurationError(f"{file} is in the way, for it is no regular file: move it elsewhere.")
     clock, counters = Clock(), Counters()
     findings, journal = Findings(clock), Journal(clock)
     key_source = KeySource.from_settings(settings, environ, clock)

@@ -80,6 +80,6 @@ def number(
     except (TypeError, ValueError, OverflowError):  # an integer may be beyond any float
         number = math.nan
     if isinstance(given, bool) or not least <= number <= most:
-        kind = "a whole number" if whole else "a number"
-        raise Refused(400, f"{name} is {kind} from {least:g} to {most:g}.")
+        bounds = f"a whole number from {int(least)} to {int(most)}" if whole else f"a number from {least:g} to {most:g}"
+        raise Refused(400, f"{name} is {bounds}.")
     return number

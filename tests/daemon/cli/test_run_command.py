@@ -186,6 +186,16 @@ def test_run_refuses_a_queue_of_a_newer_version(home: Path) -> None:
     assert (home / "m/queue.sqlite3").read_bytes() == before
 
 
+@pytest.mark.parametrize("file", ["queue.sqlite3", "memory.sqlite3"])
+@pytest.mark.parametrize("words", [("run", "--once"), ("forget", "--yes", "--session", "s")])
+def test_what_is_no_file_in_a_database_s_place_is_named(home: Path, file: str, words: tuple[str, ...]) -> None:
+    """A directory there is a sentence and 78, as in the place of the lock or the socket."""
+    (home / "m" / file).mkdir(mode=0o700, parents=True)
+    ended = asked(home, *words)
+    assert ended.returncode == 78
+    assert f"{file} is in the way, for it is no regular file: move it elsewhere.".encode() in ended.stderr
+
+
 def test_a_disk_that_takes_nothing_is_told_in_a_sentence(home: Path) -> None:
     """A start without room ends with 1, the place and what to do; no traceback."""
 
