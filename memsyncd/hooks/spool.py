@@ -9,9 +9,6 @@ if TYPE_CHECKING:
 KIND, FIFO, LINK = 0o170000, 0o010000, 0o120000
 """inode(7): the mask of a file's kind, and two kinds. (`stat` would be an import.)"""
 
-STICKY = 0o1000
-"""inode(7): of a directory that is for everybody, such as /tmp."""
-
 MAX_DATA = 420
 """Longest data directory in bytes: SQLite opens no path over 504, and the longest in it is a damaged evidence file's in
 the spool of a harness with the longest name."""
@@ -150,7 +147,7 @@ def open_own(path: bytes, parent: "int | None" = None) -> int:
 def make(path: bytes) -> None:
     """Make a directory and its parents, private from the start (with the caller's umask) and durable.
 
-    None is made in another user's, as root could: it would be closed to its owner. That is a PermissionError.
+    Root by `sudo` makes none in that of who called it, to whom it would be closed: that is a PermissionError.
     """
     parent = path.rpartition(b"/")[0] or b"/"
     try:
@@ -158,7 +155,7 @@ def make(path: bytes) -> None:
     except FileNotFoundError:
         make(parent)
         found = posix.stat(parent)
-    if found.st_uid not in (posix.geteuid(), 0) and not found.st_mode & STICKY:
+    if b"%d" % found.st_uid == posix.environ.get(b"SUDO_UID") and found.st_uid != posix.geteuid():
         raise PermissionError(1, "another user's")
     try:
         posix.mkdir(path, 0o700)

@@ -52,9 +52,10 @@ def test_what_a_start_cannot_make_fails_the_doctor(tmp_path: Path, put: Callable
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another user's home")
-def test_root_in_another_user_s_home_fails_the_doctor(tmp_path: Path) -> None:
-    """In one line, by what a start would say; the harnesses that are not there are nobody's fault."""
+def test_root_in_another_user_s_home_fails_the_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is root by `sudo`. In one line, by what a start would say; the harnesses that are not there are nobody's fault."""
     os.chown(tmp_path, 4321, 4321)
+    monkeypatch.setenv("SUDO_UID", "4321")
     examined = examine_home(tmp_path)
     told = [check for check in checks(examined) if not check.ok]
     assert [check.name for check in told] == ["directories"]

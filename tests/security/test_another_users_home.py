@@ -1,4 +1,4 @@
-"""Root in a home that is another user's, as with `sudo` or `su` without a login: nothing of root's is left in it."""
+"""Root by `sudo` in the home of who called it: nothing of root's is left in it."""
 
 import os
 import subprocess
@@ -42,7 +42,13 @@ def entries(home: Path) -> list[tuple[Path, int]]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "r")}
+    return {
+        "SUDO_UID": str(ADA),
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(home),
+        "XDG_RUNTIME_DIR": str(home / "r"),
+    }
 
 
 def ran(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -83,3 +89,20 @@ def test_a_hook_leaves_nothing_there(theirs: Path) -> None:
     )  # fmt: skip
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert entries(theirs) == before
+
+
+def test_a_container_whose_home_is_the_host_user_s_is_used(theirs: Path) -> None:
+    """Nobody there called root: CI runs its jobs so."""
+    environ = {name: value for name, value in environment(theirs).items() if name != "SUDO_UID"}
+    ended = subprocess.run(
+        ["sh", "-c", command_line("user-prompt", "codex")],
+        cwd="/", env=environ, input=b'{"session_id": "s", "prompt": "x"}', capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0
+    assert len(list((theirs / ".local/share/memsyncd/spools/codex/pending").iterdir())) == 1
+    ended = subprocess.run(
+        [sys.executable, "-m", "daemon", "run", "--once"],
+        cwd="/", env=environ, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert list((theirs / ".local/share/memsyncd/spools/codex/pending").iterdir()) == []
