@@ -18,7 +18,7 @@ from typing import Self
 
 from daemon.configuration_error import ConfigurationError
 from memsyncd import regular_file
-from memsyncd.private_store import open_to_owner
+from memsyncd.owner_only import open_to_owner
 
 EXIT_ALREADY_RUNNING = 4
 """CONTRACT: Commands."""

@@ -2,12 +2,10 @@
 
 import contextlib
 import os
-import stat
 from pathlib import Path
 
 from memsyncd.damaged_file import COMPANIONS
-
-PRIVATE = 0o600
+from memsyncd.owner_only import PRIVATE, open_to_owner
 
 
 def make_private(path: Path) -> None:
@@ -19,11 +17,3 @@ def make_private(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
     for name in (path, *(Path(f"{path}{suffix}") for suffix in COMPANIONS)):
         open_to_owner(name)
-
-
-def open_to_owner(path: Path) -> None:
-    """Let the owner, and nobody else, read and write a file or FIFO that may be there. Raises OSError."""
-    with contextlib.suppress(FileNotFoundError):
-        mode = path.lstat().st_mode
-        if (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)) and stat.S_IMODE(mode) != PRIVATE:
-            path.chmod(PRIVATE)

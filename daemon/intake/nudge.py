@@ -11,7 +11,7 @@ from pathlib import Path
 
 from daemon.configuration_error import ConfigurationError
 from memsyncd.hooks.recalling import SILENT
-from memsyncd.private_store import open_to_owner
+from memsyncd.owner_only import open_to_owner
 
 _READ = 65_536
 

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from tests.end_to_end.conftest import Home
+from tests.standing_still import stand_still
 
 
 def examined(home: Home, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -38,7 +39,7 @@ def test_beside_a_daemon_that_is_well(home: Home) -> None:
 def test_a_daemon_that_hangs_is_told_in_time(home: Home) -> None:
     """Its lock is held and it does not answer: that is told within the bound, and no check waits for it."""
     daemon = home.start()
-    os.kill(daemon.pid, signal.SIGSTOP)
+    stand_still(daemon.pid)
     try:
         begun = time.monotonic()
         code, checks = examined(home)

@@ -15,6 +15,7 @@ from tests.end_to_end.conftest import Home
 from tests.fakes.mem0_api import FakeMem0
 from tests.fakes.mem0_behaviours import answer, busy, hang
 from tests.memsyncd.hooks import payloads
+from tests.standing_still import stand_still
 
 PROMPT = "Which port does the staging database of the shop listen on?"
 FACT = "The staging database of the shop listens on port 6543."
@@ -146,7 +147,7 @@ def test_without_a_daemon_or_with_a_hung_one_nothing_is_printed_in_time(knowing:
     """A stopped or hung daemon costs a prompt no more than the limit, prints nothing, and uses up no chance: neither
     the prompt it missed, nor the question it finds when it goes on."""
     assert knowing.daemon is not None
-    knowing.daemon.send_signal(signal.SIGSTOP)
+    stand_still(knowing.daemon.pid)
     began = time.monotonic()
     assert say(knowing, "s1") == ""
     assert LIMIT - 0.5 < time.monotonic() - began < ENDED

@@ -17,6 +17,7 @@ from daemon.app import TICK_SECONDS
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.plugins import PluginSpool
 from tests.fakes import mem0_behaviours as behave
+from tests.standing_still import stand_still
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="a sleep is told by Linux's own clock"),
@@ -104,7 +105,7 @@ def test_an_open_extraction_and_what_waits_live_through_it(clocks: Clocks, moved
     theirs = plugin.handoff("theirs", suffix=".running")
 
     assert home.daemon is not None
-    home.daemon.send_signal(signal.SIGSTOP)  # what a sleeping machine's processes do
+    stand_still(home.daemon.pid)  # what a sleeping machine's processes do
     clocks.drop("within")  # before the gap, and not yet looked at
     clocks.set(moved, slept)
     home.daemon.send_signal(signal.SIGCONT)
@@ -203,7 +204,7 @@ def test_a_process_that_stands_still_for_longer_than_its_claims(hosted: Home) ->
     hosted.exchange("s", 1)
     hosted.end("s")
     api.wait_for(lambda fake: len(fake.requests("add")) == 1)
-    daemon.send_signal(signal.SIGSTOP)
+    stand_still(daemon.pid)
     time.sleep(75.0)  # there is no event to wait for: nothing happens, and that is the test
     daemon.send_signal(signal.SIGCONT)
     hosted.until(lambda: batches(hosted) == {"s"} and hosted.is_quiet(), "not delivered")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.end_to_end.conftest import Home
 from tests.fakes import mem0_behaviours as behave
+from tests.standing_still import stand_still
 
 
 def outcome(home: Home, *arguments: str) -> tuple[str, int, str]:
@@ -54,7 +55,7 @@ def test_a_spool_that_became_a_file_hurts_no_other_and_is_told(hosted: Home) -> 
     hosted.exchange("one", 1)
     hosted.until(lambda: not any((hosted.spool() / "pending").glob("*.json")), "not taken in")
     assert hosted.daemon is not None
-    hosted.daemon.send_signal(signal.SIGSTOP)  # which sees no moment without either
+    stand_still(hosted.daemon.pid)  # which sees no moment without either
     hosted.delete(hosted.spool())
     hosted.spool().write_text("in the way")
     hosted.daemon.send_signal(signal.SIGCONT)

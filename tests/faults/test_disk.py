@@ -15,6 +15,7 @@ from tests.end_to_end.conftest import Home
 from tests.faults.conftest import need_root
 from tests.faults.disks import FailingDisk, SmallDisk
 from tests.faults.seen import AMBER, delivered, session, until_delivered, until_told, until_well
+from tests.standing_still import stand_still
 
 BROKEN, READ_ONLY = errno.EIO, errno.EROFS
 
@@ -23,7 +24,7 @@ BROKEN, READ_ONLY = errno.EIO, errno.EROFS
 def standstill(home: Home) -> Iterator[None]:
     """Let the daemon see nothing of what happens meanwhile."""
     assert home.daemon is not None
-    home.daemon.send_signal(signal.SIGSTOP)
+    stand_still(home.daemon.pid)
     yield
     home.daemon.send_signal(signal.SIGCONT)
 

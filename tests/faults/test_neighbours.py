@@ -15,6 +15,7 @@ import pytest
 from tests.end_to_end.conftest import Home
 from tests.end_to_end.test_yesterday import FIXTURES
 from tests.faults.seen import delivered, plain, session, until_delivered, until_told, until_well
+from tests.standing_still import stand_still
 
 
 class Yesterday:
@@ -65,7 +66,7 @@ def test_two_daemons(hosted: Home) -> None:
         second = hosted.run(*arguments)
         assert second.returncode == 4
         assert f"pid {first.pid}" in second.stderr
-    first.send_signal(signal.SIGSTOP)
+    stand_still(first.pid)
     assert hosted.run("run").returncode == 4
     first.send_signal(signal.SIGCONT)
     until_delivered(hosted, "before")

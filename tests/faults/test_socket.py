@@ -11,6 +11,7 @@ from memsyncd.hooks.recalling import TOTAL_SECONDS
 from tests.end_to_end.conftest import Home
 from tests.faults.conftest import need_root
 from tests.faults.seen import plain, problem, session, until_delivered
+from tests.standing_still import stand_still
 
 STRANGER = """
 import os, socket, sys
@@ -50,7 +51,7 @@ def test_a_daemon_that_hangs(hosted: Home) -> None:
     daemon = hosted.start()
     session(hosted, "before")
     until_delivered(hosted, "before")
-    daemon.send_signal(signal.SIGSTOP)
+    stand_still(daemon.pid)
     try:
         assert prompted(hosted) > TOTAL_SECONDS - 0.2
         assert any(prompted(hosted) < TOTAL_SECONDS / 2 for _ in range(10))  # others may have the processor

@@ -15,6 +15,7 @@ from tests.end_to_end.conftest import Home
 from tests.end_to_end.test_sleep_and_clock import Clocks
 from tests.fakes.loopback_http import Request
 from tests.faults.seen import AMBER, plain, session, until_delivered, until_told
+from tests.standing_still import stand_still
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the clocks are Linux's own")
 
@@ -31,7 +32,7 @@ def test_stopped_for_longer_than_its_claims(hosted: Home) -> None:
 
     def stop_it(_: Request) -> None:
         if not stands.is_set():
-            daemon.send_signal(signal.SIGSTOP)
+            stand_still(daemon.pid)
             stands.set()
 
     api.on_commit = stop_it

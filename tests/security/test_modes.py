@@ -19,6 +19,7 @@ from memsyncd.hooks.error_log import MAX_BYTES
 from tests.end_to_end.conftest import Home
 from tests.fakes.posthog import PROJECT_KEY, FakePostHog
 from tests.security import page
+from tests.standing_still import stand_still
 
 WATCHED = Path(__file__).with_name("watched")
 TOO_LARGE = 97 * 1024 * 1024
@@ -70,7 +71,7 @@ def everything(home: Home) -> Mapping[str, os.stat_result]:
         home.run("import", str(home.root / "lines"))
         home.environ["MEM0_TELEMETRY"] = ""
         assert home.daemon is not None
-        home.daemon.send_signal(signal.SIGSTOP)
+        stand_still(home.daemon.pid)
         home.hook("user-prompt", {"session_id": "unanswered", "prompt": "Who answers this?"})
         seen |= below(data)
         home.daemon.send_signal(signal.SIGCONT)
