@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes
 from daemon.notify import Manager
 
 STUCK = frozenset({"stuck-claim", "no-progress"})
 """Problems that a new start may cure, and that no other problem explains."""
 
-EXPLAINED = spool_trouble.CODES | {
+EXPLAINED = spool_codes.CODES | {
     "queue-unavailable",
     "queue-unreadable",
     "shared-queue-unreachable",

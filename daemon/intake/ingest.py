@@ -11,7 +11,7 @@ from pathlib import Path
 
 from daemon.forgetting import trouble as forgetting_trouble
 from daemon.forgetting.tombstones import UnreadableTombstones
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes, spool_trouble
 from daemon.intake.claiming import OF_THE_STORES, Claimed, Claiming, kind_of
 from daemon.intake.events import Events
 from daemon.intake.flush_requests import FlushRequests, give_back, safe_name
@@ -141,7 +141,7 @@ class Ingest:
         except OF_THE_STORES as error:
             # claimed files were given back: the next scan, in 15 s at the latest, tries again (never-again 54)
             self._put_off(spool)
-            if spool_trouble.tell(self.findings, spool.path, error, otherwise=spool_trouble.READ_ONLY):
+            if spool_trouble.tell(self.findings, spool.path, error, otherwise=spool_codes.READ_ONLY):
                 self.on_event("spool-failed", spool=spool.name, error=spool_trouble.words(error))
         return taken
 

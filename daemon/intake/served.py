@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes, spool_trouble
 from daemon.intake.spool import Spool
 from daemon.status.findings import Findings
 from memsyncd.clock import Clock
@@ -113,7 +113,7 @@ class Served:
             store = self._stores.pop(spool.name, None)
         if store is not None:
             store.close()
-        for code in (*_CODES, *spool_trouble.CODES, "newer-evidence"):
+        for code in (*_CODES, *spool_codes.CODES, "newer-evidence"):
             findings.clear(code, str(spool.path))
         for finding in findings.all():
             if finding.code == "upkeep-failed" and finding.where.endswith(f" {spool.name}"):
@@ -125,7 +125,7 @@ class Served:
             if spool.own:
                 os.listdir(spool.pending)
         except OSError as error:
-            spool_trouble.tell(findings, spool.path, error, otherwise=spool_trouble.UNREADABLE)
+            spool_trouble.tell(findings, spool.path, error, otherwise=spool_codes.UNREADABLE)
             return False
         spool_trouble.over(findings, spool.path)
         return True
@@ -147,7 +147,7 @@ class Served:
             findings.report("newer-evidence", where, str(error))
             return
         except (OSError, sqlite3.Error) as error:
-            spool_trouble.tell(findings, spool.path, error, otherwise=spool_trouble.UNREADABLE)
+            spool_trouble.tell(findings, spool.path, error, otherwise=spool_codes.UNREADABLE)
             return
         findings.clear("newer-evidence", where)
         spool_trouble.over(findings, spool.path)

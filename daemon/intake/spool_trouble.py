@@ -3,15 +3,10 @@
 import errno
 from pathlib import Path
 
+from daemon.intake.spool_codes import CODES, FAILING, FULL, LOCKED, NO_DIRECTORY, NOT_PERMITTED, READ_ONLY, WAITS
 from daemon.status.findings import Findings
 from jobs.queue.errors import QueueError
 from memsyncd.evidence import errors
-
-UNREADABLE, READ_ONLY = "spool-unreadable", "spool-read-only"
-NOT_PERMITTED, FULL, LOCKED = "spool-not-permitted", "spool-full", "spool-locked"
-FAILING, WAITS, NO_DIRECTORY = "spool-failing", "spool-waits", "spool-no-directory"
-
-CODES = frozenset({UNREADABLE, READ_ONLY, NOT_PERMITTED, FULL, LOCKED, FAILING, WAITS, NO_DIRECTORY})
 
 _BY_NUMBER = {
     errno.ENOSPC: FULL,

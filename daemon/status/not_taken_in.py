@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from daemon.forgetting import trouble_codes as forgetting_trouble
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes
 from daemon.status.findings import Findings
 from daemon.status.problems import Problem, problem_of
 
-CODES = spool_trouble.CODES | forgetting_trouble.CODES | {"newer-evidence"}
+CODES = spool_codes.CODES | forgetting_trouble.CODES | {"newer-evidence"}
 
 
 def not_taken_in(findings: Findings) -> Sequence[Problem]:

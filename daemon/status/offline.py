@@ -11,7 +11,7 @@ from daemon import lock
 from daemon.another_owner import AnotherOwner
 from daemon.configuration_error import ConfigurationError
 from daemon.forgetting import trouble as forgetting_trouble
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes, spool_trouble
 from daemon.intake.served import PLUGIN_SUFFIX, places_to_serve
 from daemon.intake.spool import Spool, age_at
 from daemon.pausing import Pauses
@@ -147,7 +147,7 @@ def _counted(spool: Spool, now: float, findings: list[Finding]) -> SpoolPart:
     try:
         counts, paused = spool.counts(age_at(now)), spool.own and spool.paused.exists()
     except OSError as error:
-        code = spool_trouble.code_of(error, spool_trouble.UNREADABLE)
+        code = spool_trouble.code_of(error, spool_codes.UNREADABLE)
         findings.append(Finding(code, where=str(spool.path), detail=spool_trouble.words(error)))
         return SpoolPart(spool.harness, str(spool.path))
     return SpoolPart(

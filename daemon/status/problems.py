@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from daemon.forgetting import trouble_codes as forgetting_trouble
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes
 from daemon.status.parts import Finding, GivenUp, Phase, PlatformPart, SpoolPart, StatusParts
 from daemon.status.problem_kinds import KINDS, Kind
 from jobs.queue.contract import Destination
@@ -179,7 +179,7 @@ def _standing_still(parts: StatusParts) -> Iterator[Finding]:
         return
     if any(finding.code in forgetting_trouble.CODES for finding in parts.findings):
         return
-    kept_out = {*parts.unserved, *(each.where for each in parts.findings if each.code in spool_trouble.CODES)}
+    kept_out = {*parts.unserved, *(each.where for each in parts.findings if each.code in spool_codes.CODES)}
     taken = (spool for spool in parts.spools if not spool.paused and spool.path not in kept_out)
     oldest = max((spool.oldest_pending_seconds for spool in taken), default=0.0)
     if oldest >= QUIET_SECONDS:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from daemon.heartbeat import EXPLAINED
-from daemon.intake import spool_trouble
+from daemon.intake import spool_codes, spool_trouble
 from daemon.status.findings import Findings
 from daemon.status.problem_kinds import KINDS
 from jobs.queue.errors import QueueUnavailable
@@ -37,7 +37,7 @@ PLACE = Path("/s/codex")
 )
 def test_each_cause_has_its_own_remedy(error: Exception, code: str, remedy: str) -> None:
     """A locked or full spool is not mended by `chmod`."""
-    assert spool_trouble.code_of(error, spool_trouble.UNREADABLE) == code
+    assert spool_trouble.code_of(error, spool_codes.UNREADABLE) == code
     assert remedy in KINDS[code].remedy.format(where=PLACE, detail="")
     assert KINDS[code].degrades
     assert code in EXPLAINED
@@ -47,9 +47,9 @@ def test_a_spool_has_one_trouble_at_a_time() -> None:
     """The present one, since when it is so, and none once it is well."""
     findings = Findings(Clock())
     full, locked = errors.StoreFull("full"), errors.StoreBusy("locked")
-    assert spool_trouble.tell(findings, PLACE, full, otherwise=spool_trouble.READ_ONLY)
-    assert not spool_trouble.tell(findings, PLACE, full, otherwise=spool_trouble.READ_ONLY)
-    assert spool_trouble.tell(findings, PLACE, locked, otherwise=spool_trouble.READ_ONLY)
+    assert spool_trouble.tell(findings, PLACE, full, otherwise=spool_codes.READ_ONLY)
+    assert not spool_trouble.tell(findings, PLACE, full, otherwise=spool_codes.READ_ONLY)
+    assert spool_trouble.tell(findings, PLACE, locked, otherwise=spool_codes.READ_ONLY)
     assert [(found.code, found.where) for found in findings.all()] == [("spool-locked", str(PLACE))]
     spool_trouble.over(findings, PLACE)
     assert not findings.all()
