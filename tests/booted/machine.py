@@ -15,7 +15,9 @@ REPOSITORY = Path(__file__).parents[2]
 SYSTEMD = Path("/lib/systemd/systemd")
 NEEDED = ("unshare", "nsenter", "setpriv", "dbus-daemon", "loginctl")
 
-BOOT_SECONDS = 40.0
+BOOT_SECONDS = 55.0
+"""Usually one. Where a processor is so busy that the bus gives its first call up, after 25, it comes up afterwards; two such
+boots fit into a test's time."""
 PATIENCE = 60.0
 """Seconds that what is expected may take on a busy machine."""
 
