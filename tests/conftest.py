@@ -1,6 +1,7 @@
 """What holds for a whole run."""
 
-from collections.abc import Generator
+import os
+from collections.abc import Generator, Iterator
 
 import pytest
 from coverage import Coverage
@@ -13,6 +14,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("beside others")
+
+
+@pytest.fixture(autouse=True)
+def usual_umask() -> Iterator[None]:
+    """Begin and end each test with the umask of a login: one that a test, or a thread of the code that it calls, had left
+    closed what later tests made in the same worker, so that a booted system's bus could not read its own files."""
+    os.umask(0o022)
+    yield
+    os.umask(0o022)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
