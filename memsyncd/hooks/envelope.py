@@ -88,16 +88,17 @@ def excluded_below(directory: bytes) -> bytes:
     """
     device = posix.stat(directory).st_dev
     while directory[:1] == b"/":
-        if _is_there(directory + MARKER):
+        if is_there(directory + MARKER):
             return directory
         above = directory.rpartition(b"/")[0] or b"/"
-        if _is_there(directory + b"/.git") or above == directory or posix.stat(above).st_dev != device:
+        if is_there(directory + b"/.git") or above == directory or posix.stat(above).st_dev != device:
             break
         directory = above
     return b""
 
 
-def _is_there(path: bytes) -> bool:
+def is_there(path: bytes) -> bool:
+    """Tell whether something has that name, be it a link into nothing."""
     try:
         posix.stat(path, follow_symlinks=False)
     except OSError:

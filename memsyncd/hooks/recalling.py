@@ -12,7 +12,7 @@ import select
 import sys
 import time
 
-from memsyncd.hooks import context_output, socket_place, standard_input
+from memsyncd.hooks import context_output, envelope, socket_place, standard_input
 
 TYPE_CHECKING = False  # the real one costs as much to import as the whole drop
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def recall(
         if _is_silent(data):
             return
         path = socket_place.socket_path(data, posix.environ, sys.platform, is_whole_home=is_whole_home)
-        if not _is_there(path):
+        if not envelope.is_there(path):
             path = socket_place.told_path(data)
         try:
             answer = _ask(path, b"".join(handoff), deadline)
@@ -102,14 +102,6 @@ def _note_silence(data: bytes) -> None:
         posix.utime(descriptor)
     finally:
         posix.close(descriptor)
-
-
-def _is_there(path: bytes) -> bool:
-    try:
-        posix.stat(path, follow_symlinks=False)
-    except OSError:
-        return False
-    return True
 
 
 def _ask(path: bytes, body: bytes, deadline: float) -> "Mapping[str, object]":
