@@ -2,7 +2,8 @@
 
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from jobs.job import Job, JobState
@@ -54,28 +55,30 @@ class Reader:
     def jobs(self, *, state: JobState | None, kind: str, lane: str, limit: int) -> Sequence[Job]:
         """Return jobs, newest change first: the newest of each state and destination, each found by an index."""
         found: list[sqlite3.Row] = []
-        for place in self._rows(_PLACES):
-            if state is not None and place["shown"] != state:
-                continue
-            where, values = "jobs.state = ? AND jobs.destination = ?", [place["state"], place["destination"]]
-            if lane:  # the pluses keep SQLite to the lane's index
-                where = "jobs.lane = ? AND jobs.lane <> '' AND +jobs.state = ? AND +jobs.destination = ?"
-                values.insert(0, lane)
-            if kind:
-                where += " AND jobs.kind = ?"
-                values.append(kind)
-            found += self._rows(
-                f"{rows.SHOWN} WHERE {where} ORDER BY jobs.updated_at DESC, seq DESC LIMIT ?", (*values, limit)
-            )
+        with self._snapshot() as connection:
+            for place in connection.execute(_PLACES).fetchall():
+                if state is not None and place["shown"] != state:
+                    continue
+                where, values = "jobs.state = ? AND jobs.destination = ?", [place["state"], place["destination"]]
+                if lane:  # the pluses keep SQLite to the lane's index
+                    where = "jobs.lane = ? AND jobs.lane <> '' AND +jobs.state = ? AND +jobs.destination = ?"
+                    values.insert(0, lane)
+                if kind:
+                    where += " AND jobs.kind = ?"
+                    values.append(kind)
+                found += connection.execute(
+                    f"{rows.SHOWN} WHERE {where} ORDER BY jobs.updated_at DESC, seq DESC LIMIT ?", (*values, limit)
+                ).fetchall()
         found.sort(key=lambda row: (row["updated_at"], row["seq"]), reverse=True)
         return [rows.job(row) for row in found[:limit]]
 
     def counts(self, now: float) -> QueueCounts:
         """Return the counts and, at the Unix time `now`, for how long the oldest ready job has been ready."""
         counts = dict.fromkeys(JobState, 0)
-        for place in self._rows(_PLACES):
-            counts[JobState(place["shown"])] += place["jobs"]
-        since = self._rows(_OLDEST_READY)[0]["since"]
+        with self._snapshot() as connection:
+            for place in connection.execute(_PLACES).fetchall():
+                counts[JobState(place["shown"])] += place["jobs"]
+            since = connection.execute(_OLDEST_READY).fetchone()["since"]
         return QueueCounts(
             ready=counts[JobState.READY],
             waiting=counts[JobState.WAITING],
@@ -105,11 +108,27 @@ class Reader:
             self._connection.close()
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        with self._reading() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Let several statements see one state of the file: a job that moves between them is missed otherwise."""
+        with self._reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:  # an error may have ended it
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._turn:
             if self._closed:
                 raise QueueUnavailable("the queue is closed")
             try:
-                return self._connection.execute(statement, values).fetchall()
+                yield self._connection
             except sqlite3.Error as error:
                 self.met_damage |= damaged_file.is_damage(error)
                 raise (unavailable(error) if is_store_error(error) else error) from error
