@@ -43,12 +43,3 @@ def write_private(path: Path, content: bytes, touched_at: float | None = None) -
         os.fsync(directory)
     finally:
         os.close(directory)
-
-
-def stamp(path: Path) -> object:
-    """Return what is another when the file is another, or was changed."""
-    try:
-        found = os.stat(path)  # for every handoff: a Path's own takes twice as long
-    except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_ino, found.st_size

@@ -18,9 +18,10 @@ from pathlib import Path
 from daemon import ended_pauses, pause_state, private_directory
 from daemon.ended_pauses import EndedPause
 from daemon.intake.spool import Spool
-from daemon.pause_files import mark, stamp, write_private
+from daemon.pause_files import mark, write_private
 from daemon.pause_spans import Span, closed_spans, open_span
 from daemon.pause_state import Moment, Pause, PausedProject, PauseState, encoded, is_of_project
+from memsyncd import regular_file
 
 MARKER = "paused"
 ENDED = "resumed"
@@ -99,7 +100,7 @@ class Pauses:
         return spans
 
     def _on_disk(self) -> "_OnDisk":
-        stamps = stamp(self._path), stamp(self._ended_path)
+        stamps = regular_file.stamp(self._path), regular_file.stamp(self._ended_path)
         with self._lock:
             if stamps != self._known[0]:
                 self._known = (stamps, self._read())

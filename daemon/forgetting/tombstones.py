@@ -108,7 +108,7 @@ class Tombstones:
         return any(made_at <= stones.get(name, float("-inf")) for name in names)
 
     def _read(self) -> _State:
-        stamp = _stamp(self._path)
+        stamp = regular_file.stamp(self._path)
         if self._known is None or self._known[0] != stamp:
             self._known = (stamp, _state(self._path))
         return self._known[1]
@@ -155,14 +155,6 @@ def _names(target: Target) -> Sequence[str]:
 
 def _stone(kind: str, name: str) -> str:
     return hashlib.sha256(f"{kind}\0{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _stamp(path: Path) -> object:
-    try:
-        found = os.stat(path)  # for every handoff: a Path's own takes twice as long
-    except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def _state(path: Path) -> _State:

@@ -6,22 +6,12 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from memsyncd.regular_file import Stamp, stamp
+
 MAX_READ = 1 << 20
 """Bytes read of any one file."""
 
 _MAX_LINE = 128
-
-Stamp = tuple[int, int, int] | None
-"""A file's change time in nanoseconds, size and inode; None for one that cannot be looked at."""
-
-
-def stamp(path: str) -> Stamp:
-    """Return how the file at `path` looks now."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def unchanged(seen: Mapping[str, Stamp]) -> bool:

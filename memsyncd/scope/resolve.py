@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsyncd.evidence.event import NO_BRANCH, Scope
+from memsyncd.regular_file import Stamp
 from memsyncd.scope import git, remote
 from memsyncd.scope.config import remote_url
-from memsyncd.scope.files import Files, Stamp, unchanged
+from memsyncd.scope.files import Files, unchanged
 from memsyncd.scope.shown import shown
 from memsyncd.scope.user import identity
 
